@@ -1,0 +1,13 @@
+//! Names to tables.
+
+mod catalog;
+mod factory;
+mod filesystem;
+mod identifier;
+mod schema_change;
+
+pub use catalog::Catalog;
+pub use factory::CatalogFactory;
+pub use filesystem::FileSystemCatalog;
+pub use identifier::Identifier;
+pub use schema_change::{ColumnMove, SchemaChange};

@@ -1,0 +1,1 @@
+//! Rewriting the files of buckets into fewer ones, without changing visible rows.

@@ -1,0 +1,11 @@
+//! One data file: reading it as rows of the table's schema, writing it with statistics and its metadata.
+//!
+//! A *key-value batch* is how rows of primary-key tables travel through this crate: `_SEQUENCE_NUMBER` (Int64),
+//! `_VALUE_KIND` (Int8), then columns of the table. Files also hold `_KEY_*` copies of the key columns: the writer adds
+//! them, the reader never reads them.
+
+mod reader;
+mod rolling;
+
+pub use reader::{DataFileReader, FileRequest};
+pub use rolling::{FileLayout, RollingWriter, WriterConfig};

@@ -1,0 +1,33 @@
+//! The Apache Paimon table format in native Rust.
+//!
+//! A crate is a house with rooms, and data walks through them in the order of the `mod` lines below: a room uses only
+//! rooms above it. `docs/ARCHITECTURE.md` says which room holds what.
+#![forbid(unsafe_code)]
+
+pub mod catalog;
+pub mod clock;
+pub mod commit;
+pub mod compact;
+pub mod datafile;
+pub mod error;
+pub mod format;
+pub mod maintain;
+pub mod merge;
+pub mod meta;
+pub mod options;
+pub mod predicate;
+pub mod read;
+pub mod row;
+pub mod runtime;
+pub mod scan;
+pub mod spec;
+pub mod storage;
+pub mod table;
+pub mod types;
+pub mod write;
+
+pub use catalog::{Catalog, CatalogFactory, Identifier};
+pub use error::{Error, ErrorKind, Result};
+pub use options::{CatalogOptions, Options};
+pub use spec::Schema;
+pub use table::Table;

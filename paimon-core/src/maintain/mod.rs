@@ -1,0 +1,7 @@
+//! Keeping a table small: expiry of snapshots and their files, and rollback.
+
+mod expire;
+mod rollback;
+
+pub use expire::{ExpireConfig, expire_snapshots};
+pub use rollback::rollback_to;

@@ -1,0 +1,282 @@
+//! Options: text by key, typed keys, and the parsers of their values.
+//!
+//! Invariants: values are kept as the text that was given; a typed look-up tries the key, then its
+//! older names, then the default; printing never shows a secret. Source: option sheet of the
+//! specification; `options/Options.java`, `utils/TimeUtils.java`, `options/MemorySize.java`.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::time::Duration;
+
+use crate::error::{Error, Result};
+
+/// Names of the options of a catalog.
+#[derive(Debug, Clone, Copy)]
+pub struct CatalogOptions;
+
+impl CatalogOptions {
+    /// Root path of a filesystem catalog.
+    pub const WAREHOUSE: &'static str = "warehouse";
+    /// Kind of the catalog: `filesystem` (default).
+    pub const METASTORE: &'static str = "metastore";
+    /// Address of a REST server.
+    pub const URI: &'static str = "uri";
+    /// Prefix of options that every created table gets unless it sets them.
+    pub const TABLE_DEFAULT_PREFIX: &'static str = "table-default.";
+    /// Whether blocks of remote files are cached on the local disk.
+    pub const LOCAL_CACHE_ENABLED: &'static str = "local-cache.enabled";
+    /// Directory of the local disk cache.
+    pub const LOCAL_CACHE_DIR: &'static str = "local-cache.dir";
+    /// Size limit of the local disk cache.
+    pub const LOCAL_CACHE_MAX_SIZE: &'static str = "local-cache.max-size";
+    /// Block size of the local disk cache.
+    pub const LOCAL_CACHE_BLOCK_SIZE: &'static str = "local-cache.block-size";
+    /// Kinds of files that the local disk cache holds.
+    pub const LOCAL_CACHE_WHITELIST: &'static str = "local-cache.whitelist";
+}
+
+/// Options by key. Ordered by key; `Debug` hides secrets.
+#[derive(Clone, Default, PartialEq, Eq)]
+pub struct Options(BTreeMap<String, String>);
+
+impl Options {
+    /// No options.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Sets `key` to `value`, replacing what was set.
+    pub fn set(&mut self, key: impl Into<String>, value: impl Into<String>) -> &mut Self {
+        self.0.insert(key.into(), value.into());
+        self
+    }
+
+    /// Removes `key`.
+    pub fn remove(&mut self, key: &str) -> Option<String> {
+        self.0.remove(key)
+    }
+
+    /// The text of exactly this key.
+    pub fn get(&self, key: &str) -> Option<&str> {
+        self.0.get(key).map(String::as_str)
+    }
+
+    /// Whether exactly this key is set.
+    pub fn contains(&self, key: &str) -> bool {
+        self.0.contains_key(key)
+    }
+
+    /// Keys and values, ordered by key.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.0.iter().map(|(k, v)| (k.as_str(), v.as_str()))
+    }
+
+    /// Whether nothing is set.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The number of keys.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The options as a map.
+    pub fn to_map(&self) -> BTreeMap<String, String> {
+        self.0.clone()
+    }
+
+    /// The text of a typed key: the key, then its older names.
+    pub fn text<T>(&self, key: &OptionKey<T>) -> Option<&str> {
+        self.get(key.key).or_else(|| key.fallbacks.iter().find_map(|k| self.get(k)))
+    }
+
+    /// The value of a typed key, or its default; `None` if there is neither.
+    ///
+    /// # Errors
+    /// `InvalidConfig` naming the key if the text does not parse.
+    pub fn find<T>(&self, key: &OptionKey<T>) -> Result<Option<T>> {
+        let Some(text) = self.text(key).or(key.default) else { return Ok(None) };
+        (key.parse)(text).map(Some).map_err(|e| {
+            Error::invalid_config(format!("could not parse value '{text}' for option '{}': {}", key.key, e.message()))
+        })
+    }
+
+    /// The value of a typed key that has a default.
+    ///
+    /// # Errors
+    /// `InvalidConfig` naming the key if the text does not parse or there is neither value nor default.
+    pub fn value<T>(&self, key: &OptionKey<T>) -> Result<T> {
+        self.find(key)?.ok_or_else(|| Error::invalid_config(format!("option '{}' is not set", key.key)))
+    }
+}
+
+impl fmt::Debug for Options {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.iter().map(|(k, v)| (k, if is_secret(k) { "******" } else { v }))).finish()
+    }
+}
+
+impl<K: Into<String>, V: Into<String>> FromIterator<(K, V)> for Options {
+    fn from_iter<I: IntoIterator<Item = (K, V)>>(iter: I) -> Self {
+        Self(iter.into_iter().map(|(k, v)| (k.into(), v.into())).collect())
+    }
+}
+
+impl From<HashMap<String, String>> for Options {
+    fn from(map: HashMap<String, String>) -> Self {
+        map.into_iter().collect()
+    }
+}
+
+impl From<BTreeMap<String, String>> for Options {
+    fn from(map: BTreeMap<String, String>) -> Self {
+        Self(map)
+    }
+}
+
+/// Whether the value of this key must not be shown.
+pub fn is_secret(key: &str) -> bool {
+    const WORDS: [&str; 10] = [
+        "password",
+        "secret",
+        "token",
+        "credential",
+        "accesskey",
+        "accountkey",
+        "encryptionkey",
+        "authorization",
+        "privatekey",
+        "apikey",
+    ];
+    let plain: String = key.chars().filter(char::is_ascii_alphanumeric).map(|c| c.to_ascii_lowercase()).collect();
+    WORDS.iter().any(|w| plain.contains(w)) || plain.contains("sas")
+}
+
+/// One option: its key, older names, default and parser.
+#[derive(Debug, Clone, Copy)]
+pub struct OptionKey<T> {
+    /// The key as users write it.
+    pub key: &'static str,
+    /// Older names, tried in order.
+    pub fallbacks: &'static [&'static str],
+    /// Text of the default.
+    pub default: Option<&'static str>,
+    /// Text to value.
+    pub parse: fn(&str) -> Result<T>,
+}
+
+/// `true` or `false` in any case.
+///
+/// # Errors
+/// `InvalidConfig` for anything else.
+pub fn parse_bool(text: &str) -> Result<bool> {
+    match text.to_ascii_lowercase().as_str() {
+        "true" => Ok(true),
+        "false" => Ok(false),
+        _ => Err(Error::invalid_config(format!("unrecognized option for boolean: {text}, expected true or false"))),
+    }
+}
+
+/// A number in decimal digits with an optional sign.
+///
+/// # Errors
+/// `InvalidConfig` if the text is not such a number or does not fit.
+pub fn parse_number<T: std::str::FromStr>(text: &str) -> Result<T> {
+    text.parse().map_err(|_| Error::invalid_config(format!("expected a number, found '{text}'")))
+}
+
+/// Text as it is.
+///
+/// # Errors
+/// Never.
+pub fn parse_text(text: &str) -> Result<String> {
+    Ok(text.to_owned())
+}
+
+/// A size in bytes: digits and an optional unit, `b` to `tb` in steps of 1024. `kib`, `mib`, `gib`, `tib` are
+/// accepted too.
+///
+/// # Errors
+/// `InvalidConfig` for an unknown unit, a fraction, a sign or an overflow.
+pub fn parse_size(text: &str) -> Result<u64> {
+    let (number, unit) = number_and_unit(text)?;
+    let factor: u64 = match unit.to_ascii_lowercase().as_str() {
+        "" | "b" | "bytes" => 1,
+        "k" | "kb" | "kib" | "kibibytes" => 1 << 10,
+        "m" | "mb" | "mib" | "mebibytes" => 1 << 20,
+        "g" | "gb" | "gib" | "gibibytes" => 1 << 30,
+        "t" | "tb" | "tib" | "tebibytes" => 1 << 40,
+        other => {
+            return Err(Error::invalid_config(format!("unknown unit of size '{other}', expected b, kb, mb, gb or tb")));
+        }
+    };
+    number.checked_mul(factor).ok_or_else(|| Error::invalid_config(format!("size '{text}' is too large")))
+}
+
+/// A duration: digits and an optional unit in lower case; without unit milliseconds.
+///
+/// # Errors
+/// `InvalidConfig` for an unknown unit, a fraction or a sign.
+pub fn parse_duration(text: &str) -> Result<Duration> {
+    let (number, unit) = number_and_unit(text)?;
+    let seconds = |factor: u64| {
+        let total = number.checked_mul(factor);
+        total.map(Duration::from_secs).ok_or_else(|| Error::invalid_config(format!("duration '{text}' is too long")))
+    };
+    match unit {
+        "d" | "day" | "days" => seconds(86_400),
+        "h" | "hour" | "hours" => seconds(3_600),
+        "min" | "m" | "minute" | "minutes" => seconds(60),
+        "s" | "sec" | "secs" | "second" | "seconds" => seconds(1),
+        "" | "ms" | "milli" | "millis" | "millisecond" | "milliseconds" => Ok(Duration::from_millis(number)),
+        "µs" | "micro" | "micros" | "microsecond" | "microseconds" => Ok(Duration::from_micros(number)),
+        "ns" | "nano" | "nanos" | "nanosecond" | "nanoseconds" => Ok(Duration::from_nanos(number)),
+        other => Err(Error::invalid_config(format!("unknown unit of time '{other}', expected d, h, min, s or ms"))),
+    }
+}
+
+fn number_and_unit(text: &str) -> Result<(u64, &str)> {
+    let text = text.trim();
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    let (digits, unit) = text.split_at(end);
+    let number =
+        digits.parse().map_err(|_| Error::invalid_config(format!("expected a number with a unit, found '{text}'")))?;
+    Ok((number, unit.trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes() {
+        let cases = [
+            ("128 mb", Some(128 << 20)),
+            ("1b", Some(1)),
+            ("20 GiB", Some(20 << 30)),
+            ("7", Some(7)),
+            ("1.5 gb", None),
+            ("-1", None),
+            ("9999999999 tb", None),
+        ];
+        for (text, expected) in cases {
+            assert_eq!(parse_size(text).ok(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn durations() {
+        let cases =
+            [("10", Some(10)), ("10 ms", Some(10)), ("1h", Some(3_600_000)), ("1 h 30 min", None), ("2 D", None)];
+        for (text, expected) in cases {
+            assert_eq!(parse_duration(text).ok(), expected.map(Duration::from_millis), "{text}");
+        }
+    }
+
+    #[test]
+    fn debug_hides_secrets() {
+        let options: Options = [("s3.secret-access-key", "abc"), ("warehouse", "/w")].into_iter().collect();
+        assert_eq!(format!("{options:?}"), r#"{"s3.secret-access-key": "******", "warehouse": "/w"}"#);
+    }
+}

@@ -1,0 +1,5 @@
+//! From splits to rows.
+
+mod table_read;
+
+pub use table_read::TableRead;

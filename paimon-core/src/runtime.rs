@@ -1,0 +1,100 @@
+//! What the host lends us: a memory budget, and a way to keep long CPU work off the reactor.
+//!
+//! Invariants: a reservation gives back what it holds when it is dropped.
+
+use std::fmt::Debug;
+use std::sync::Arc;
+
+use crate::error::{Error, Result};
+
+/// A budget of memory that buffers reserve from.
+pub trait MemoryBudget: Send + Sync + Debug {
+    /// Takes `bytes` from the budget.
+    ///
+    /// # Errors
+    /// `MemoryExhausted` if the budget does not have them.
+    fn try_grow(&self, bytes: usize) -> Result<()>;
+    /// Gives `bytes` back.
+    fn shrink(&self, bytes: usize);
+}
+
+/// A budget without limit.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Unlimited;
+
+impl MemoryBudget for Unlimited {
+    fn try_grow(&self, _: usize) -> Result<()> {
+        Ok(())
+    }
+
+    fn shrink(&self, _: usize) {}
+}
+
+/// What the host lends to reads, writes and compactions.
+#[derive(Debug, Clone)]
+pub struct Resources {
+    /// Memory for buffers over 1 MiB.
+    pub memory: Arc<dyn MemoryBudget>,
+    /// How many pieces of work may run at once.
+    pub parallelism: usize,
+}
+
+impl Default for Resources {
+    fn default() -> Self {
+        let parallelism = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
+        Self { memory: Arc::new(Unlimited), parallelism }
+    }
+}
+
+/// A part of a budget, given back on drop.
+#[derive(Debug)]
+pub struct Reservation {
+    budget: Arc<dyn MemoryBudget>,
+    bytes: usize,
+}
+
+impl Reservation {
+    /// An empty reservation of `budget`.
+    pub fn new(budget: Arc<dyn MemoryBudget>) -> Self {
+        Self { budget, bytes: 0 }
+    }
+
+    /// The bytes held.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Holds exactly `bytes` from now on.
+    ///
+    /// # Errors
+    /// `MemoryExhausted` if the budget does not have them; what was held stays held.
+    pub fn try_resize(&mut self, bytes: usize) -> Result<()> {
+        if bytes > self.bytes {
+            self.budget.try_grow(bytes - self.bytes)?;
+        } else {
+            self.budget.shrink(self.bytes - bytes);
+        }
+        self.bytes = bytes;
+        Ok(())
+    }
+}
+
+impl Drop for Reservation {
+    fn drop(&mut self) {
+        self.budget.shrink(self.bytes);
+    }
+}
+
+/// Runs `work` on a thread where it may take long.
+///
+/// # Errors
+/// Those of `work`; `Internal` if it panicked.
+pub async fn cpu<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
+    match tokio::task::spawn_blocking(work).await {
+        Ok(result) => result,
+        Err(error) if error.is_cancelled() => {
+            Err(Error::new(crate::error::ErrorKind::Cancelled, "the runtime is shutting down"))
+        }
+        Err(error) => Err(Error::internal("a worker thread panicked").with_source(error)),
+    }
+}

@@ -1,0 +1,9 @@
+//! From a snapshot to splits. Knows nothing of file formats and merging.
+
+mod plan;
+mod split;
+mod table_scan;
+
+pub use plan::{Plan, ScanTrace};
+pub use split::{DeletionFile, Split};
+pub use table_scan::TableScan;

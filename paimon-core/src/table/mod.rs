@@ -1,0 +1,11 @@
+//! A table and the builders that start every piece of work on it.
+
+mod compact_builder;
+mod read_builder;
+mod table;
+mod write_builder;
+
+pub use compact_builder::{CompactBuilder, CompactMetrics};
+pub use read_builder::ReadBuilder;
+pub use table::Table;
+pub use write_builder::WriteBuilder;

@@ -1,0 +1,209 @@
+//! A handle of a table: identity, schema, options, branch, and how to reach its files.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::{CompactBuilder, ReadBuilder, WriteBuilder};
+use crate::catalog::Identifier;
+use crate::clock::Clock;
+use crate::commit::SnapshotCommit;
+use crate::error::Result;
+use crate::meta::{Manifests, Schemas, Selector, Snapshots, TablePaths, Tags};
+use crate::options::Options;
+use crate::spec::{BRANCH, BUCKET, Snapshot, TableSchema};
+use crate::storage::FileIO;
+
+/// A table of a catalog. Cheap to clone; keeps the schema that it was loaded with, while snapshots are looked up anew by
+/// every call that plans.
+#[derive(Debug, Clone)]
+pub struct Table(Arc<Inner>);
+
+#[derive(Debug, Clone)]
+struct Inner {
+    identifier: Identifier,
+    io: FileIO,
+    paths: TablePaths,
+    schema: Arc<TableSchema>,
+    options: Options,
+    /// The snapshot that reads are pinned to.
+    pinned: Option<Arc<Snapshot>>,
+    schemas: Schemas,
+    publisher: Arc<dyn SnapshotCommit>,
+    clock: Arc<dyn Clock>,
+}
+
+impl Table {
+    /// A handle of the table at `location`; its branch is that of the identifier.
+    pub fn new(
+        identifier: Identifier,
+        io: FileIO,
+        location: &str,
+        schema: Arc<TableSchema>,
+        publisher: Arc<dyn SnapshotCommit>,
+        clock: Arc<dyn Clock>,
+    ) -> Self {
+        let branch = identifier.branch().unwrap_or("main").to_owned();
+        let paths = TablePaths::new(location, branch);
+        let options = Options::from(schema.options.clone());
+        let schemas = Schemas::new(io.clone(), paths.clone());
+        Self(Arc::new(Inner { identifier, io, paths, schema, options, pinned: None, schemas, publisher, clock }))
+    }
+
+    /// Database and object name.
+    pub fn identifier(&self) -> &Identifier {
+        &self.0.identifier
+    }
+
+    /// The directory of the table.
+    pub fn location(&self) -> &str {
+        self.0.paths.location()
+    }
+
+    /// The branch; `main` for an ordinary table.
+    pub fn branch(&self) -> &str {
+        self.0.paths.branch()
+    }
+
+    /// The schema of reads: the newest one when the handle was made, or that of the snapshot it is pinned to.
+    pub fn schema(&self) -> &Arc<TableSchema> {
+        &self.0.schema
+    }
+
+    /// Stored options with the dynamic ones laid over them.
+    pub fn options(&self) -> &Options {
+        &self.0.options
+    }
+
+    /// Access to files.
+    pub fn io(&self) -> &FileIO {
+        &self.0.io
+    }
+
+    /// Names of files and directories.
+    pub fn paths(&self) -> &TablePaths {
+        &self.0.paths
+    }
+
+    /// Where time and names come from.
+    pub fn clock(&self) -> &Arc<dyn Clock> {
+        &self.0.clock
+    }
+
+    /// Who makes snapshots visible.
+    pub fn publisher(&self) -> &Arc<dyn SnapshotCommit> {
+        &self.0.publisher
+    }
+
+    /// The snapshots of the branch.
+    pub fn snapshots(&self) -> Snapshots {
+        Snapshots::new(self.0.io.clone(), self.0.paths.clone())
+    }
+
+    /// The tags of the branch.
+    pub fn tags(&self) -> Tags {
+        Tags::new(self.0.io.clone(), self.0.paths.clone())
+    }
+
+    /// The schema versions of the branch.
+    pub fn schemas(&self) -> &Schemas {
+        &self.0.schemas
+    }
+
+    /// The manifests of the table.
+    pub fn manifests(&self) -> Manifests {
+        Manifests::new(self.0.io.clone(), self.0.paths.clone(), self.0.clock.clone())
+    }
+
+    /// The option `bucket`.
+    ///
+    /// # Errors
+    /// `InvalidConfig` if it is no number.
+    pub fn bucket_option(&self) -> Result<i32> {
+        self.0.options.value(&BUCKET)
+    }
+
+    /// The snapshot that reads are pinned to.
+    pub fn pinned(&self) -> Option<&Arc<Snapshot>> {
+        self.0.pinned.as_ref()
+    }
+
+    /// The snapshot that a read sees now: the pinned one, else the latest.
+    ///
+    /// # Errors
+    /// `Storage` or `Corrupt`.
+    pub async fn current_snapshot(&self) -> Result<Option<Snapshot>> {
+        match self.pinned() {
+            Some(snapshot) => Ok(Some(snapshot.as_ref().clone())),
+            None => self.snapshots().latest().await,
+        }
+    }
+
+    /// The same table with reads pinned to this snapshot and its schema.
+    ///
+    /// # Errors
+    /// `NotFound(Schema)`, `Storage` or `Corrupt`.
+    pub async fn at(&self, snapshot: Snapshot) -> Result<Self> {
+        let schema = self.schemas().get(snapshot.schema_id).await?;
+        Ok(Self(Arc::new(Inner { schema, pinned: Some(Arc::new(snapshot)), ..self.0.as_ref().clone() })))
+    }
+
+    /// The same table with dynamic options laid over the stored ones (`None` removes a key). A selector among them pins
+    /// the handle to the snapshot that it selects, with that snapshot's schema.
+    ///
+    /// # Errors
+    /// `InvalidConfig` for a bad value, an option that may not change, or two selectors; `NotFound` if a selector selects
+    /// nothing; `Unsupported` for a known option that is not built.
+    pub async fn with_dynamic_options(&self, dynamic: &BTreeMap<String, Option<String>>) -> Result<Self> {
+        let mut options = self.0.options.clone();
+        crate::spec::check_dynamic_options(&options, dynamic)?;
+        for (key, value) in dynamic {
+            match value {
+                Some(value) => options.set(key, value),
+                None => {
+                    options.remove(key);
+                    &mut options
+                }
+            };
+        }
+        crate::spec::check_values(&options)?;
+        let selector = Selector::from_options(&options)?;
+        let table = Self(Arc::new(Inner { options, ..self.0.as_ref().clone() }));
+        match selector {
+            Some(selector) => {
+                let snapshot = selector.resolve(&table.snapshots(), &table.tags()).await?;
+                table.at(snapshot).await
+            }
+            None => Ok(table),
+        }
+    }
+
+    /// The same table with the newest schema.
+    ///
+    /// # Errors
+    /// `NotFound(Table)` if it was dropped; `Storage` or `Corrupt`.
+    pub async fn refresh(&self) -> Result<Self> {
+        let schema = self.schemas().latest().await?.ok_or_else(|| self.identifier().not_found())?;
+        let options = Options::from(schema.options.clone());
+        Ok(Self(Arc::new(Inner { schema, options, pinned: None, ..self.0.as_ref().clone() })))
+    }
+
+    /// Whether the options name a branch other than the handle's.
+    pub(crate) fn branch_option(&self) -> Result<String> {
+        self.0.options.value(&BRANCH)
+    }
+
+    /// Starts a read.
+    pub fn new_read_builder(&self) -> ReadBuilder {
+        ReadBuilder::new(self.clone())
+    }
+
+    /// Starts a batch write; writer and committer of one builder share a fresh commit user.
+    pub fn new_batch_write_builder(&self) -> WriteBuilder {
+        WriteBuilder::new(self.clone())
+    }
+
+    /// Starts a compaction.
+    pub fn new_compact_builder(&self) -> CompactBuilder {
+        CompactBuilder::new(self.clone())
+    }
+}

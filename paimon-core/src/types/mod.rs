@@ -1,0 +1,15 @@
+//! Paimon's types and values, and their Arrow form. No bytes, no files.
+
+mod arrow;
+mod data_type;
+mod datum;
+mod field;
+mod row_kind;
+mod system_fields;
+
+pub use arrow::{arrow_type, field_from_arrow, row_type_from_arrow, to_arrow_field, to_arrow_schema, type_from_arrow};
+pub use data_type::*;
+pub use datum::{Datum, Timestamp};
+pub use field::{DataField, RowType};
+pub use row_kind::RowKind;
+pub use system_fields::*;

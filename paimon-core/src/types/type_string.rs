@@ -1,0 +1,1 @@
+//! The textual form of types that schema files use, both ways.
