@@ -1,16 +1,32 @@
-//! Files by location.
+//! Access to the files of one store by location.
+//!
+//! Invariants: a location of another store is refused; every error names the location. Dropping a call does not stop
+//! what it started: a create, write, rename or delete happens as a whole or not at all, but for deleting directories.
+//! Source: storage sheet sections 1 and 4; `fs/FileIO.java`.
 
+use std::io;
 use std::ops::Range;
+use std::path::Path;
 
 use bytes::Bytes;
 
-use crate::error::{Error, Result};
+use super::failure::{from_io, from_operator};
+use super::local::Sync;
+use super::location::Location;
+use super::{local, objects};
+use crate::error::{Entity, Error, Result, ResultExt};
 use crate::options::Options;
+use crate::runtime;
+
+/// Streams to the local disk go out in pieces of this size.
+const LOCAL_CHUNK: usize = 1 << 20;
+/// Parts of an upload: above the least part size of every store.
+const UPLOAD_CHUNK: usize = 8 << 20;
 
 /// What a listing says about a file or directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileStatus {
-    /// Location in the form that the [`FileIO`] was asked with.
+    /// Canonical text of the location.
     pub path: String,
     /// Last part of the location.
     pub name: String,
@@ -24,37 +40,44 @@ pub struct FileStatus {
 
 /// Access to the files of one store. Cheap to clone.
 ///
-/// Locations are full: `/warehouse/db.db/t/schema/schema-0`, `file:/...`, `memory:/...`.
+/// Locations are full: `/warehouse/db.db/t/schema/schema-0`, `file:/...`, `memory:/...`. Bare paths and `file:` are one
+/// store; `memory:` is one store of the whole process, shared by every `FileIO` in it.
 #[derive(Debug, Clone)]
 pub struct FileIO {
     operator: opendal::Operator,
+    is_local: bool,
 }
 
 impl FileIO {
-    /// The store that a location points into.
+    /// The store that a location points into. Contacts nothing.
     ///
     /// # Errors
-    /// `Unsupported` naming the scheme and the schemes that are built in.
+    /// `Unsupported` naming the scheme and the schemes that are built in; `InvalidInput` for text that is no location.
     pub fn from_location(location: &str, options: &Options) -> Result<Self> {
-        let _ = (location, options);
-        Err(Error::unsupported("storage"))
+        // The local disk and the memory have no options; other stores will be configured from them.
+        let _ = options;
+        let location = Location::parse(location)?;
+        let operator = super::schemes::operator(&location)?;
+        Ok(Self { operator, is_local: location.is_local() })
     }
 
     /// The canonical text of a location: repeated slashes collapsed, `.` and `..` resolved, no trailing slash; relative
-    /// paths made absolute by the working directory.
+    /// paths made absolute by the working directory. The scheme stays as written.
     ///
     /// # Errors
     /// `InvalidInput` for text that is no location.
     pub fn normalize(location: &str) -> Result<String> {
-        Ok(location.to_owned())
+        Location::parse(location).map(|l| l.to_string())
     }
 
     /// The operator behind it, rooted at `/`, and the path of `location` in it.
     ///
     /// # Errors
-    /// `InvalidInput` if the location belongs to another store.
+    /// `InvalidInput` if the location belongs to another store; `Unsupported` for a name that the operator would change.
     pub fn resolve(&self, location: &str) -> Result<(&opendal::Operator, String)> {
-        Ok((&self.operator, location.to_owned()))
+        let location = self.locate(location)?;
+        objects::check_name(&location.path, &location.to_string())?;
+        Ok((&self.operator, location.relative_path().to_owned()))
     }
 
     /// The whole content of a file.
@@ -62,17 +85,23 @@ impl FileIO {
     /// # Errors
     /// `NotFound(File)`, `PermissionDenied` or `Storage`, naming the file.
     pub async fn read(&self, location: &str) -> Result<Bytes> {
-        let _ = location;
-        Err(Error::unsupported("storage"))
+        if self.is_local {
+            return self.on_disk(location, |path| std::fs::read(path)).await.map(Bytes::from);
+        }
+        let (operator, path) = self.resolve(location)?;
+        objects::read(operator, &path, location).await
     }
 
     /// A range of a file.
     ///
     /// # Errors
-    /// As [`FileIO::read`].
+    /// As [`FileIO::read`]; `Corrupt` if the file is shorter.
     pub async fn read_range(&self, location: &str, range: Range<u64>) -> Result<Bytes> {
-        let _ = (location, range);
-        Err(Error::unsupported("storage"))
+        if self.is_local {
+            return self.on_disk(location, move |path| local::read_range(path, &range)).await.map(Bytes::from);
+        }
+        let (operator, path) = self.resolve(location)?;
+        objects::read_range(operator, &path, location, range).await
     }
 
     /// Status of a file or directory; `None` if there is none.
@@ -80,8 +109,13 @@ impl FileIO {
     /// # Errors
     /// `PermissionDenied` or `Storage`.
     pub async fn status(&self, location: &str) -> Result<Option<FileStatus>> {
-        let _ = location;
-        Err(Error::unsupported("storage"))
+        if self.is_local {
+            let canonical = self.locate(location)?.to_string();
+            let entry = self.on_disk(location, local::status).await?;
+            return Ok(entry.map(|e| e.into_status(canonical)));
+        }
+        let (operator, path) = self.resolve(location)?;
+        objects::status(operator, &path, location).await
     }
 
     /// Whether a file or directory exists.
@@ -97,19 +131,39 @@ impl FileIO {
     /// # Errors
     /// `DiskFull`, `PermissionDenied` or `Storage`, naming the file.
     pub async fn write(&self, location: &str, content: Bytes) -> Result<()> {
-        let _ = (location, content);
-        Err(Error::unsupported("storage"))
+        self.replace(location, content, Sync::Now).await
+    }
+
+    /// As [`FileIO::write`], but a loss of power may take the content: for files that nothing depends on, as hints.
+    ///
+    /// # Errors
+    /// As [`FileIO::write`].
+    pub async fn write_advisory(&self, location: &str, content: Bytes) -> Result<()> {
+        self.replace(location, content, Sync::Lazy).await
+    }
+
+    async fn replace(&self, location: &str, content: Bytes, sync: Sync) -> Result<()> {
+        if self.is_local {
+            return self.on_disk(location, move |path| local::write(path, &content, sync)).await;
+        }
+        let (operator, path) = self.resolve(location)?;
+        objects::write(operator, &path, location, content).await
     }
 
     /// Creates a file with this content if and only if it does not exist, all or nothing; `false` if it exists.
     ///
-    /// On a store without conditional writes this is `Unsupported`.
+    /// Of any number of callers, in this process or others, at most one gets `true`. A caller that got an error, or
+    /// whose answer got lost, may call again; `false` can then mean its own first try, so read the file and compare.
     ///
     /// # Errors
-    /// `DiskFull`, `PermissionDenied` or `Storage`, naming the file; the file may or may not exist then.
+    /// `Unsupported` on a store without conditional writes, with nothing written. `DiskFull`, `PermissionDenied` or
+    /// `Storage`, naming the file; the file may or may not exist then.
     pub async fn create_if_absent(&self, location: &str, content: Bytes) -> Result<bool> {
-        let _ = (location, content);
-        Err(Error::unsupported("storage"))
+        if self.is_local {
+            return self.on_disk(location, move |path| local::create_if_absent(path, &content)).await;
+        }
+        let (operator, path) = self.resolve(location)?;
+        objects::create_if_absent(operator, &path, location, content).await
     }
 
     /// A writer that streams into a new file. Nothing may be taken for visible before it is closed; an unclosed file is
@@ -118,8 +172,9 @@ impl FileIO {
     /// # Errors
     /// As [`FileIO::write`].
     pub async fn writer(&self, location: &str) -> Result<opendal::Writer> {
-        let _ = location;
-        Err(Error::unsupported("storage"))
+        let (operator, path) = self.resolve(location)?;
+        let chunk = if self.is_local { LOCAL_CHUNK } else { UPLOAD_CHUNK };
+        operator.writer_with(&path).chunk(chunk).await.map_err(|e| from_operator(e, location))
     }
 
     /// Deletes a file; nothing happens if it does not exist.
@@ -127,17 +182,26 @@ impl FileIO {
     /// # Errors
     /// `PermissionDenied` or `Storage`.
     pub async fn delete(&self, location: &str) -> Result<()> {
-        let _ = location;
-        Err(Error::unsupported("storage"))
+        if self.is_local {
+            return self.on_disk(location, local::delete).await;
+        }
+        let (operator, path) = self.resolve(location)?;
+        objects::delete(operator, &path, location).await
     }
 
     /// Deletes a directory with everything in it; nothing happens if it does not exist.
     ///
     /// # Errors
-    /// `PermissionDenied` or `Storage`.
+    /// `InvalidInput` for the root of the store; `PermissionDenied` or `Storage`.
     pub async fn delete_dir(&self, location: &str) -> Result<()> {
-        let _ = location;
-        Err(Error::unsupported("storage"))
+        if self.locate(location)?.path == "/" {
+            return Err(Error::invalid_input(format!("'{location}' is the root of the store and cannot be deleted")));
+        }
+        if self.is_local {
+            return self.on_disk(location, local::delete_dir).await;
+        }
+        let (operator, path) = self.resolve(location)?;
+        objects::delete_dir(operator, &path, location).await
     }
 
     /// The files and directories directly in a directory, sorted by name; empty if it does not exist.
@@ -145,8 +209,30 @@ impl FileIO {
     /// # Errors
     /// `PermissionDenied` or `Storage`.
     pub async fn list(&self, location: &str) -> Result<Vec<FileStatus>> {
-        let _ = location;
-        Err(Error::unsupported("storage"))
+        let canonical = self.locate(location)?.to_string();
+        if !self.is_local {
+            let (operator, path) = self.resolve(location)?;
+            return objects::list(operator, &path, &canonical).await;
+        }
+        let entries = self.on_disk(location, local::list).await?;
+        let below = canonical.trim_end_matches('/');
+        let status = |e: local::Entry| {
+            let path = format!("{below}/{}", e.name);
+            e.into_status(path)
+        };
+        Ok(entries.into_iter().map(status).collect())
+    }
+
+    /// As [`FileIO::list`], names only, and whether each is a directory. Cheaper, since no file is looked at.
+    ///
+    /// # Errors
+    /// `PermissionDenied` or `Storage`.
+    pub async fn list_names(&self, location: &str) -> Result<Vec<(String, bool)>> {
+        if self.is_local {
+            return self.on_disk(location, local::list_names).await;
+        }
+        let (operator, path) = self.resolve(location)?;
+        objects::list_names(operator, &path, location).await
     }
 
     /// Creates a directory with its parents.
@@ -154,16 +240,54 @@ impl FileIO {
     /// # Errors
     /// `DiskFull`, `PermissionDenied` or `Storage`.
     pub async fn create_dir(&self, location: &str) -> Result<()> {
-        let _ = location;
-        Err(Error::unsupported("storage"))
+        if self.is_local {
+            return self.on_disk(location, |path| std::fs::create_dir_all(path)).await;
+        }
+        let (operator, path) = self.resolve(location)?;
+        objects::create_dir(operator, &path, location).await
     }
 
-    /// Renames a file or directory whose target does not exist; parents of the target are made.
+    /// Renames a file or directory whose target does not exist; parents of the target are made. An empty directory at
+    /// the target gives way to a directory. Not atomic in memory.
     ///
     /// # Errors
-    /// `AlreadyExists(File)` if the target exists, `NotFound(File)` if the source does not.
+    /// `AlreadyExists(File)` if the target exists, `NotFound(File)` if the source does not; `Unsupported` on a store that
+    /// cannot rename.
     pub async fn rename(&self, from: &str, to: &str) -> Result<()> {
-        let _ = (from, to);
-        Err(Error::unsupported("storage"))
+        if !self.is_local {
+            let ((operator, source), (_, target)) = (self.resolve(from)?, self.resolve(to)?);
+            return objects::rename(operator, (&source, &target), (from, to)).await;
+        }
+        let target = self.locate(to)?.path;
+        if self.on_disk(from, move |path| local::rename(path, Path::new(&target))).await.context("target", to)? {
+            return Ok(());
+        }
+        Err(Error::already_exists(Entity::File, "the target exists").with_context("file", to))
+    }
+
+    fn locate(&self, text: &str) -> Result<Location> {
+        let location = Location::parse(text)?;
+        super::schemes::check(&location)?;
+        let same_store = if self.is_local { location.is_local() } else { self.serves(&location) };
+        if !same_store {
+            return Err(Error::invalid_input(format!(
+                "the location '{location}' belongs to another store than the one in use, {}",
+                if self.is_local { "file" } else { self.operator.info().scheme() }
+            )));
+        }
+        Ok(location)
+    }
+
+    fn serves(&self, location: &Location) -> bool {
+        location.scheme.as_deref().is_some_and(|s| s.eq_ignore_ascii_case(self.operator.info().scheme()))
+    }
+
+    async fn on_disk<T: Send + 'static>(
+        &self,
+        location: &str,
+        work: impl FnOnce(&Path) -> io::Result<T> + Send + 'static,
+    ) -> Result<T> {
+        let location = self.locate(location)?;
+        runtime::cpu(move || work(Path::new(&location.path)).map_err(|e| from_io(e, &location.to_string()))).await
     }
 }
