@@ -1,0 +1,95 @@
+//! What a session with Paimon shares, and the one call that installs it.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, PoisonError, RwLock};
+
+use datafusion::catalog::{CatalogProviderList, MemoryCatalogProviderList};
+use datafusion::error::Result;
+use datafusion::execution::SessionState;
+use datafusion::execution::SessionStateBuilder;
+use datafusion::prelude::SessionConfig;
+use paimon_core::Catalog;
+use tokio::runtime::Handle;
+
+use crate::catalog::{PaimonCatalogProvider, PaimonTableFactory};
+use crate::config::DynamicOptions;
+use crate::error::invalid_input;
+
+/// Catalogs, options and runtime of a session. Clones share them.
+#[derive(Debug, Clone)]
+pub struct Extension(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    handle: Handle,
+    options: DynamicOptions,
+    catalogs: RwLock<BTreeMap<String, Arc<PaimonCatalogProvider>>>,
+}
+
+impl Extension {
+    /// Without catalogs; work of synchronous callbacks runs on `handle`.
+    pub fn new(handle: Handle) -> Self {
+        Self(Arc::new(Inner { handle, options: DynamicOptions::new(), catalogs: RwLock::default() }))
+    }
+
+    /// The extension that was installed into a session.
+    pub fn of(state: &SessionState) -> Option<Self> {
+        state.config().get_extension::<Self>().map(|e| e.as_ref().clone())
+    }
+
+    /// The runtime.
+    pub fn handle(&self) -> &Handle {
+        &self.0.handle
+    }
+
+    /// The options that `SET paimon.<option>` sets.
+    pub fn options(&self) -> &DynamicOptions {
+        &self.0.options
+    }
+
+    /// Makes the provider of a catalog under this name, to be registered in the session by the caller; a catalog of the
+    /// same name is replaced.
+    pub fn add_catalog(&self, name: impl Into<String>, catalog: Arc<dyn Catalog>) -> Arc<PaimonCatalogProvider> {
+        let name = name.into();
+        let provider = PaimonCatalogProvider::new(catalog, self.handle().clone())
+            .with_name(name.clone())
+            .with_dynamic_options(self.options().clone());
+        let provider = Arc::new(provider);
+        self.0.catalogs.write().unwrap_or_else(PoisonError::into_inner).insert(name, Arc::clone(&provider));
+        provider
+    }
+
+    /// The catalog under this name.
+    pub fn catalog(&self, name: &str) -> Option<Arc<PaimonCatalogProvider>> {
+        self.0.catalogs.read().unwrap_or_else(PoisonError::into_inner).get(name).cloned()
+    }
+
+    /// Names of the catalogs, sorted.
+    pub fn catalog_names(&self) -> Vec<String> {
+        self.0.catalogs.read().unwrap_or_else(PoisonError::into_inner).keys().cloned().collect()
+    }
+}
+
+/// Installs the extension into a session that is being built: its catalogs, table functions, `CREATE EXTERNAL TABLE ..
+/// STORED AS PAIMON` and the options `paimon.*`. What the builder holds already stays.
+///
+/// # Errors
+/// `InvalidInput` if an extension is installed already.
+pub fn install(mut builder: SessionStateBuilder, extension: &Extension) -> Result<SessionStateBuilder> {
+    let config = builder.config().take().unwrap_or_else(SessionConfig::new);
+    if config.get_extension::<Extension>().is_some() {
+        return invalid_input("the Paimon extension is installed already");
+    }
+    let mut config = config.with_extension(Arc::new(extension.clone()));
+    config.options_mut().extensions.insert(extension.options().clone());
+    let catalogs = builder
+        .catalog_list()
+        .get_or_insert_with(|| Arc::new(MemoryCatalogProviderList::new()) as Arc<dyn CatalogProviderList>);
+    for name in extension.catalog_names() {
+        if let Some(provider) = extension.catalog(&name) {
+            catalogs.register_catalog(name, provider);
+        }
+    }
+    let factory = Arc::new(PaimonTableFactory::new(extension.handle().clone()));
+    Ok(builder.with_config(config).with_table_factory("PAIMON".to_owned(), factory))
+}

@@ -1,0 +1,189 @@
+//! Arguments of a call: from literals by position or name to typed values by parameter.
+
+use std::collections::BTreeMap;
+
+use datafusion::common::ScalarValue;
+use paimon_core::{Error, Result};
+
+use super::registry::{Parameter, ParameterType, Procedure};
+
+/// An argument as written.
+#[derive(Debug, Clone)]
+pub struct Argument {
+    /// Name, if it has one.
+    pub name: Option<String>,
+    /// Value.
+    pub value: ScalarValue,
+}
+
+impl Argument {
+    /// An argument by position.
+    pub fn positional(value: ScalarValue) -> Self {
+        Self { name: None, value }
+    }
+
+    /// An argument by name.
+    pub fn named(name: impl Into<String>, value: ScalarValue) -> Self {
+        Self { name: Some(name.into()), value }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Value {
+    Text(String),
+    Integer(i64),
+    Boolean(bool),
+}
+
+/// The arguments that were given, by parameter.
+#[derive(Debug, Clone, Default)]
+pub struct Arguments(BTreeMap<&'static str, Value>);
+
+impl Arguments {
+    pub(super) fn bind(procedure: &Procedure, given: Vec<Argument>) -> Result<Self> {
+        let mut bound = BTreeMap::new();
+        let mut seen: Vec<&str> = Vec::new();
+        let mut named = false;
+        for (position, argument) in given.into_iter().enumerate() {
+            let parameter = match &argument.name {
+                Some(name) => {
+                    named = true;
+                    by_name(procedure, name)?
+                }
+                None if named => {
+                    return Err(Error::invalid_input(format!(
+                        "{procedure:?}: a positional argument follows a named one"
+                    )));
+                }
+                None => procedure.parameters.get(position).ok_or_else(|| {
+                    Error::invalid_input(format!(
+                        "{procedure:?} takes at most {} arguments: {}",
+                        procedure.parameters.len(),
+                        known(procedure)
+                    ))
+                })?,
+            };
+            if seen.contains(&parameter.name) {
+                return Err(Error::invalid_input(format!("{procedure:?}: argument {} is given twice", parameter.name)));
+            }
+            seen.push(parameter.name);
+            if let Some(value) = convert(procedure, parameter, &argument.value)? {
+                bound.insert(parameter.name, value);
+            }
+        }
+        if let Some(missing) = procedure.parameters.iter().find(|p| p.required && !bound.contains_key(p.name)) {
+            return Err(Error::invalid_input(format!(
+                "{procedure:?}: argument {} is missing; known are {}",
+                missing.name,
+                known(procedure)
+            )));
+        }
+        Ok(Self(bound))
+    }
+
+    /// A text that must be there.
+    ///
+    /// # Errors
+    /// `InvalidInput` if it is not.
+    pub fn text(&self, name: &str) -> Result<&str> {
+        self.optional_text(name).ok_or_else(|| Error::invalid_input(format!("argument {name} is missing")))
+    }
+
+    /// A text, if given.
+    pub fn optional_text(&self, name: &str) -> Option<&str> {
+        match self.0.get(name) {
+            Some(Value::Text(text)) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// A number or a time in milliseconds, if given.
+    pub fn integer(&self, name: &str) -> Option<i64> {
+        match self.0.get(name) {
+            Some(Value::Integer(number)) => Some(*number),
+            _ => None,
+        }
+    }
+
+    /// A boolean; false if not given.
+    pub fn boolean(&self, name: &str) -> bool {
+        matches!(self.0.get(name), Some(Value::Boolean(true)))
+    }
+
+    /// Refuses arguments that are given but not built.
+    pub(super) fn refuse(&self, procedure: &str, names: &[&str]) -> Result<()> {
+        match names.iter().find(|name| self.0.contains_key(**name)) {
+            Some(name) => {
+                Err(Error::unsupported(format!("argument {name} of procedure {procedure} is not supported yet")))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+fn known(procedure: &Procedure) -> String {
+    procedure.parameters.iter().map(|p| p.name).collect::<Vec<_>>().join(", ")
+}
+
+fn by_name<'a>(procedure: &'a Procedure, name: &str) -> Result<&'a Parameter> {
+    procedure.parameters.iter().find(|p| p.name == name || p.aliases.contains(&name)).ok_or_else(|| {
+        Error::invalid_input(format!("{procedure:?} has no argument {name}; known are {}", known(procedure)))
+    })
+}
+
+fn convert(procedure: &Procedure, parameter: &Parameter, value: &ScalarValue) -> Result<Option<Value>> {
+    if value.is_null() {
+        return Ok(None);
+    }
+    let text = value.try_as_str().flatten();
+    let converted = match (parameter.kind, text) {
+        (ParameterType::Text, Some(text)) => Some(Value::Text(text.to_owned())),
+        (ParameterType::Text, None) => integer(value).map(|n| Value::Text(n.to_string())),
+        (ParameterType::Boolean, Some(text)) => match text.to_ascii_lowercase().as_str() {
+            "true" => Some(Value::Boolean(true)),
+            "false" => Some(Value::Boolean(false)),
+            _ => None,
+        },
+        (ParameterType::Boolean, None) => match value {
+            ScalarValue::Boolean(Some(b)) => Some(Value::Boolean(*b)),
+            _ => None,
+        },
+        (ParameterType::Integer, Some(text)) => text.trim().parse().ok().map(Value::Integer),
+        (ParameterType::Integer, None) => integer(value).map(Value::Integer),
+        (ParameterType::Time, Some(text)) => text.trim().parse().ok().map(Value::Integer),
+        (ParameterType::Time, None) => milliseconds(value).or_else(|| integer(value)).map(Value::Integer),
+    };
+    converted.map(Some).ok_or_else(|| {
+        let expected = match parameter.kind {
+            ParameterType::Text => "text",
+            ParameterType::Integer => "a whole number",
+            ParameterType::Boolean => "true or false",
+            ParameterType::Time => "a timestamp or milliseconds since the epoch",
+        };
+        Error::invalid_input(format!("{procedure:?}: argument {} must be {expected}, found {value}", parameter.name))
+    })
+}
+
+fn integer(value: &ScalarValue) -> Option<i64> {
+    match value {
+        ScalarValue::Int8(Some(v)) => Some(i64::from(*v)),
+        ScalarValue::Int16(Some(v)) => Some(i64::from(*v)),
+        ScalarValue::Int32(Some(v)) => Some(i64::from(*v)),
+        ScalarValue::Int64(Some(v)) => Some(*v),
+        ScalarValue::UInt8(Some(v)) => Some(i64::from(*v)),
+        ScalarValue::UInt16(Some(v)) => Some(i64::from(*v)),
+        ScalarValue::UInt32(Some(v)) => Some(i64::from(*v)),
+        ScalarValue::UInt64(Some(v)) => i64::try_from(*v).ok(),
+        _ => None,
+    }
+}
+
+fn milliseconds(value: &ScalarValue) -> Option<i64> {
+    match value {
+        ScalarValue::TimestampSecond(Some(v), _) => v.checked_mul(1_000),
+        ScalarValue::TimestampMillisecond(Some(v), _) => Some(*v),
+        ScalarValue::TimestampMicrosecond(Some(v), _) => Some(v.div_euclid(1_000)),
+        ScalarValue::TimestampNanosecond(Some(v), _) => Some(v.div_euclid(1_000_000)),
+        _ => None,
+    }
+}

@@ -1,0 +1,93 @@
+//! `sys.compact`: rewrites the files of a table.
+
+use std::sync::Arc;
+
+use datafusion::arrow::array::{ArrayRef, Int64Array};
+use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use datafusion::arrow::record_batch::RecordBatch;
+use paimon_core::predicate::Predicate;
+use paimon_core::table::CompactMetrics;
+use paimon_core::{Error, Result, Table};
+
+use super::Arguments;
+use super::registry::{Outcome, Parameter, ParameterType, Procedure, ProcedureContext};
+
+use ParameterType::Text;
+
+const NOT_BUILT: [&str; 6] = ["partitions", "order_strategy", "order_by", "where", "options", "partition_idle_time"];
+
+pub(super) const PROCEDURE: Procedure = Procedure {
+    name: "compact",
+    parameters: &[
+        Parameter::required("table", Text),
+        Parameter::optional("partitions", Text),
+        Parameter::optional("compact_strategy", Text),
+        Parameter::optional("order_strategy", Text),
+        Parameter::optional("order_by", Text),
+        Parameter::optional("where", Text),
+        Parameter::optional("options", Text),
+        Parameter::optional("partition_idle_time", Text),
+        Parameter::optional("buckets", Text),
+    ],
+    schema: metrics_schema,
+    run,
+};
+
+fn run(context: ProcedureContext, arguments: Arguments) -> Outcome {
+    Box::pin(async move {
+        arguments.refuse("compact", &NOT_BUILT)?;
+        arguments.refuse("compact", &["buckets"])?;
+        let minor = match arguments.optional_text("compact_strategy").unwrap_or("full") {
+            strategy if strategy.eq_ignore_ascii_case("full") => false,
+            strategy if strategy.eq_ignore_ascii_case("minor") => true,
+            other => {
+                return Err(Error::invalid_input(format!(
+                    "argument compact_strategy must be full or minor, found '{other}'"
+                )));
+            }
+        };
+        compact(&context.table(&arguments).await?, None, minor).await
+    })
+}
+
+/// Compacts a table, of a partitioned one the partitions that pass `filter`; with `minor` only what the picking rules
+/// choose. One row of metrics, eight columns BIGINT NOT NULL.
+///
+/// # Errors
+/// Those of `CompactBuilder::execute`.
+pub async fn compact(table: &Table, filter: Option<Predicate>, minor: bool) -> Result<RecordBatch> {
+    let mut builder = table.new_compact_builder().with_minor(minor);
+    if let Some(filter) = filter {
+        builder = builder.with_partition_filter(filter)?;
+    }
+    metrics_batch(&builder.execute().await?)
+}
+
+fn metrics_schema() -> SchemaRef {
+    const COLUMNS: [&str; 8] = [
+        "tasks",
+        "files_removed",
+        "files_added",
+        "rows_written",
+        "bytes_written",
+        "changelog_files_added",
+        "changelog_rows_written",
+        "changelog_bytes_written",
+    ];
+    Arc::new(Schema::new(COLUMNS.map(|name| Field::new(name, DataType::Int64, false)).to_vec()))
+}
+
+fn metrics_batch(metrics: &CompactMetrics) -> Result<RecordBatch> {
+    let values = [
+        metrics.tasks,
+        metrics.files_removed,
+        metrics.files_added,
+        metrics.rows_written,
+        metrics.bytes_written,
+        metrics.changelog_files_added,
+        metrics.changelog_rows_written,
+        metrics.changelog_bytes_written,
+    ];
+    let columns = values.map(|v| Arc::new(Int64Array::from(vec![v])) as ArrayRef).to_vec();
+    Ok(RecordBatch::try_new(metrics_schema(), columns)?)
+}

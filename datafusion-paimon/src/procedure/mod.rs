@@ -1,0 +1,19 @@
+//! Procedures: named pieces of maintenance with typed arguments and a table as result.
+//!
+//! Invariants: binding arguments does nothing; the work happens in [`BoundCall::run`] only, once per call. The same
+//! registry serves `CALL sys.<name>(..)` and table functions.
+
+mod arguments;
+mod compact;
+mod registry;
+mod rollback;
+mod tag;
+
+pub use arguments::{Argument, Arguments};
+pub use registry::{
+    BoundCall, Parameter, ParameterType, Procedure, ProcedureContext, bind, names, ok_batch, ok_schema,
+};
+
+pub use compact::compact;
+pub use rollback::rollback;
+pub use tag::{create_tag, delete_tag, rename_tag, replace_tag};

@@ -1,0 +1,223 @@
+//! The list of procedures, and how a call is bound to one of them.
+
+use std::fmt;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+
+use datafusion::arrow::array::{ArrayRef, StringArray};
+use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use datafusion::arrow::record_batch::RecordBatch;
+use paimon_core::{Catalog, Error, Identifier, Result, Table};
+
+use super::arguments::{Argument, Arguments};
+use super::{compact, rollback, tag};
+use crate::catalog::PaimonCatalogProvider;
+
+/// What a call runs against.
+#[derive(Debug, Clone)]
+pub struct ProcedureContext {
+    /// The catalog of the call.
+    pub catalog: Arc<dyn Catalog>,
+    /// Name of the catalog; a table name of three parts must start with it.
+    pub catalog_name: String,
+    /// Database of table names without one.
+    pub database: String,
+}
+
+impl ProcedureContext {
+    /// The context of a provider.
+    pub fn new(provider: &PaimonCatalogProvider, database: impl Into<String>) -> Self {
+        Self {
+            catalog: Arc::clone(provider.catalog()),
+            catalog_name: provider.name().to_owned(),
+            database: database.into(),
+        }
+    }
+
+    /// The name in the text `t`, `db.t` or `catalog.db.t`, parts in back-quotes if they hold dots.
+    ///
+    /// # Errors
+    /// `InvalidInput` for other forms, another catalog, or a system table.
+    pub fn identifier(&self, text: &str) -> Result<Identifier> {
+        let parts = split_name(text)?;
+        let identifier = match &parts[..] {
+            [table] => Identifier::new(&self.database, table),
+            [database, table] => Identifier::new(database, table),
+            [catalog, database, table] if *catalog == self.catalog_name => Identifier::new(database, table),
+            [catalog, ..] if parts.len() == 3 => {
+                return Err(Error::invalid_input(format!(
+                    "table {text} is in catalog {catalog}, but the procedure was called in catalog {}",
+                    self.catalog_name
+                )));
+            }
+            _ => return Err(Error::invalid_input(format!("expected [catalog.][database.]table, found '{text}'"))),
+        };
+        identifier.check()?;
+        if identifier.system_table().is_some() {
+            return Err(Error::invalid_input(format!("{identifier} is a system table; expected a table")));
+        }
+        Ok(identifier)
+    }
+
+    /// The table of the argument `table`.
+    ///
+    /// # Errors
+    /// Those of [`ProcedureContext::identifier`] and of `Catalog::get_table`.
+    pub async fn table(&self, arguments: &Arguments) -> Result<Table> {
+        self.catalog.get_table(&self.identifier(arguments.text("table")?)?).await
+    }
+}
+
+/// Splits a name at dots outside back-quotes.
+fn split_name(text: &str) -> Result<Vec<String>> {
+    let mut parts = vec![String::new()];
+    let mut quoted = false;
+    for c in text.trim().chars() {
+        match c {
+            '`' => quoted = !quoted,
+            '.' if !quoted => parts.push(String::new()),
+            c => {
+                if let Some(last) = parts.last_mut() {
+                    last.push(c);
+                }
+            }
+        }
+    }
+    if quoted || parts.iter().any(String::is_empty) {
+        return Err(Error::invalid_input(format!("expected [catalog.][database.]table, found '{text}'")));
+    }
+    Ok(parts)
+}
+
+/// Type of a parameter. Text that is a number passes for a number.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ParameterType {
+    /// Text.
+    Text,
+    /// A whole number.
+    Integer,
+    /// A boolean.
+    Boolean,
+    /// Epoch milliseconds, a timestamp, or text in the form of `scan.timestamp`.
+    Time,
+}
+
+/// A parameter of a procedure.
+#[derive(Debug, Clone, Copy)]
+pub struct Parameter {
+    /// Name.
+    pub name: &'static str,
+    /// Other spellings of the name.
+    pub aliases: &'static [&'static str],
+    /// Type.
+    pub kind: ParameterType,
+    /// Whether a call must give it.
+    pub required: bool,
+}
+
+impl Parameter {
+    /// A parameter that a call must give.
+    pub(super) const fn required(name: &'static str, kind: ParameterType) -> Self {
+        Self { name, aliases: &[], kind, required: true }
+    }
+
+    /// A parameter that a call may leave out.
+    pub(super) const fn optional(name: &'static str, kind: ParameterType) -> Self {
+        Self { name, aliases: &[], kind, required: false }
+    }
+
+    /// The same parameter, also under these names.
+    pub(super) const fn or(self, aliases: &'static [&'static str]) -> Self {
+        Self { aliases, ..self }
+    }
+}
+
+pub(super) type Outcome = Pin<Box<dyn Future<Output = Result<RecordBatch>> + Send>>;
+
+/// A procedure.
+#[derive(Clone, Copy)]
+pub struct Procedure {
+    /// Name, without `sys.`.
+    pub name: &'static str,
+    /// Parameters in positional order.
+    pub parameters: &'static [Parameter],
+    /// Columns of the result.
+    pub schema: fn() -> SchemaRef,
+    pub(super) run: fn(ProcedureContext, Arguments) -> Outcome,
+}
+
+impl fmt::Debug for Procedure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "sys.{}", self.name)
+    }
+}
+
+/// All procedures, by name.
+const PROCEDURES: &[Procedure] = &[
+    compact::PROCEDURE,
+    tag::CREATE,
+    tag::DELETE,
+    tag::RENAME,
+    tag::REPLACE,
+    rollback::ROLLBACK,
+    rollback::ROLLBACK_TO,
+];
+
+/// Names of all procedures, without `sys.`.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    PROCEDURES.iter().map(|p| p.name)
+}
+
+/// A call whose arguments fit a procedure; nothing has happened yet.
+#[derive(Debug, Clone)]
+pub struct BoundCall {
+    procedure: Procedure,
+    arguments: Arguments,
+}
+
+impl BoundCall {
+    /// The procedure.
+    pub fn procedure(&self) -> &Procedure {
+        &self.procedure
+    }
+
+    /// Columns of the result.
+    pub fn schema(&self) -> SchemaRef {
+        (self.procedure.schema)()
+    }
+
+    /// Does the work. Must be awaited on a Tokio runtime.
+    ///
+    /// # Errors
+    /// Those of the procedure; then nothing is changed unless the error says so.
+    pub async fn run(&self, context: ProcedureContext) -> Result<RecordBatch> {
+        (self.procedure.run)(context, self.arguments.clone()).await
+    }
+}
+
+/// Binds a call: positional arguments in the order of the parameters, then named ones. NULL is "not given".
+///
+/// # Errors
+/// `InvalidInput` naming the known procedures or parameters.
+pub fn bind(name: &str, arguments: Vec<Argument>) -> Result<BoundCall> {
+    let Some(procedure) = PROCEDURES.iter().find(|p| p.name == name) else {
+        let known: Vec<&str> = names().collect();
+        return Err(Error::invalid_input(format!("procedure {name} does not exist; known are {}", known.join(", "))));
+    };
+    Ok(BoundCall { procedure: *procedure, arguments: Arguments::bind(procedure, arguments)? })
+}
+
+/// The columns of a procedure that has nothing to say: `result`.
+pub fn ok_schema() -> SchemaRef {
+    Arc::new(Schema::new(vec![Field::new("result", DataType::Utf8, false)]))
+}
+
+/// The one row `OK`.
+///
+/// # Errors
+/// None in practice.
+pub fn ok_batch() -> Result<RecordBatch> {
+    let column: ArrayRef = Arc::new(StringArray::from(vec!["OK"]));
+    Ok(RecordBatch::try_new(ok_schema(), vec![column])?)
+}

@@ -1,0 +1,34 @@
+//! The engine's environment: memory pool and temporary directory by options, and the pool as the core's memory budget.
+
+use std::sync::Arc;
+
+use datafusion::execution::TaskContext;
+use datafusion::execution::memory_pool::{MemoryConsumer, MemoryPool, MemoryReservation};
+use paimon_core::runtime::{MemoryBudget, Resources};
+use paimon_core::{Error, ErrorKind, Result};
+
+/// A memory pool of the engine as a budget of the core.
+#[derive(Debug)]
+pub struct PoolBudget(MemoryReservation);
+
+impl PoolBudget {
+    /// A budget that takes from `pool` under this name.
+    pub fn new(pool: &Arc<dyn MemoryPool>, name: impl Into<String>) -> Self {
+        Self(MemoryConsumer::new(name).register(pool))
+    }
+}
+
+impl MemoryBudget for PoolBudget {
+    fn try_grow(&self, bytes: usize) -> Result<()> {
+        self.0.try_grow(bytes).map_err(|e| Error::new(ErrorKind::MemoryExhausted, e.strip_backtrace()))
+    }
+
+    fn shrink(&self, bytes: usize) {
+        self.0.shrink(bytes.min(self.0.size()));
+    }
+}
+
+/// What a task lends to the core: its memory pool under this name, and so many pieces of work at once.
+pub fn resources(context: &TaskContext, name: &str, parallelism: usize) -> Resources {
+    Resources { memory: Arc::new(PoolBudget::new(context.memory_pool(), name)), parallelism }
+}

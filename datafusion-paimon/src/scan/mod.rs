@@ -1,0 +1,1 @@
+//! From a table provider's scan to a plan of the engine.

@@ -1,0 +1,1 @@
+//! The statements that DataFusion cannot plan.

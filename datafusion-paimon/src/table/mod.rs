@@ -1,0 +1,5 @@
+//! Tables of the format as tables of the engine.
+
+mod provider;
+
+pub use provider::PaimonTableProvider;

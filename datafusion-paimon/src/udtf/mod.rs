@@ -1,0 +1,1 @@
+//! Procedures as table functions.
