@@ -1,0 +1,153 @@
+//! A batch that takes part in a merge: its columns, comparable keys, and what orders rows of one key.
+//!
+//! Invariants: memory is reserved as long as the batch lives. Source: merge-engine sheet section 1 "Order inside the
+//! group".
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use arrow::array::{Array, ArrayRef, AsArray};
+use arrow::buffer::ScalarBuffer;
+use arrow::datatypes::{Int8Type, Int64Type, SchemaRef};
+use arrow::record_batch::RecordBatch;
+
+use super::order_key::{KeyEncoder, Keys, Prefix};
+use super::rule::MergeRule;
+use crate::error::{Error, Result};
+use crate::runtime::{MemoryBudget, Reservation};
+use crate::types::{RowKind, SEQUENCE_NUMBER, VALUE_KIND};
+
+/// One batch of a run.
+#[derive(Debug)]
+pub(super) struct RunBatch<P> {
+    /// The columns of the result, in its order.
+    pub(super) columns: Vec<ArrayRef>,
+    /// The keys.
+    pub(super) keys: Keys<P>,
+    /// Whether every key is greater than the one before.
+    pub(super) strictly_sorted: bool,
+    /// Whether a row is of kind `-U` or `-D`.
+    pub(super) has_retracts: bool,
+    kinds: ScalarBuffer<i8>,
+    sequences: ScalarBuffer<i64>,
+    user_sequences: Option<Keys<u128>>,
+    _memory: Reservation,
+}
+
+impl<P: Prefix> RunBatch<P> {
+    /// The number of rows.
+    pub(super) fn len(&self) -> usize {
+        self.keys.len()
+    }
+
+    /// Whether the row takes something away.
+    pub(super) fn is_retract(&self, row: usize) -> bool {
+        is_retract(self.kinds[row])
+    }
+
+    /// Compares the age of two rows of one key: the greater one is newer. Sequence fields, then sequence number, then
+    /// retracts before adds.
+    pub(super) fn compare_age(&self, row: usize, other: &Self, other_row: usize) -> Ordering {
+        let user = match (&self.user_sequences, &other.user_sequences) {
+            (Some(a), Some(b)) => a.compare(row, b, other_row),
+            _ => Ordering::Equal,
+        };
+        user.then_with(|| self.sequences[row].cmp(&other.sequences[other_row]))
+            .then_with(|| other.is_retract(other_row).cmp(&self.is_retract(row)))
+    }
+}
+
+fn is_retract(kind: i8) -> bool {
+    kind == RowKind::UpdateBefore as i8 || kind == RowKind::Delete as i8
+}
+
+/// Makes [`RunBatch`]es.
+#[derive(Debug, Clone)]
+pub(super) struct BatchPreparer {
+    keys: KeyEncoder,
+    user_sequences: Option<KeyEncoder>,
+    result: SchemaRef,
+    memory: Arc<dyn MemoryBudget>,
+}
+
+impl BatchPreparer {
+    /// For results of schema `result`, whose columns are found in the batches by name.
+    ///
+    /// # Errors
+    /// `Unsupported` for a key or sequence field without order.
+    pub(super) fn try_new(rule: &MergeRule, result: SchemaRef, memory: Arc<dyn MemoryBudget>) -> Result<Self> {
+        let user_sequences = match rule.sequence() {
+            [] => None,
+            fields => Some(KeyEncoder::try_new(fields, rule.descending())?),
+        };
+        Ok(Self { keys: KeyEncoder::try_new(rule.key(), false)?, user_sequences, result, memory })
+    }
+
+    /// Whether 64 bits hold the whole key.
+    pub(super) fn fits_u64(&self) -> bool {
+        self.keys.fits_u64()
+    }
+
+    /// The schema of the result.
+    pub(super) fn result(&self) -> &SchemaRef {
+        &self.result
+    }
+
+    /// Prepares a batch.
+    ///
+    /// # Errors
+    /// `Internal` if a column is missing; `Corrupt` for nulls or row kinds that may not be; `MemoryExhausted`.
+    pub(super) fn prepare<P: Prefix>(&self, batch: &RecordBatch) -> Result<RunBatch<P>> {
+        let columns = self.result.fields().iter().map(|f| column(batch, f.name()).cloned());
+        let columns = columns.collect::<Result<Vec<_>>>()?;
+        let keys = self.keys.encode::<P>(batch)?;
+        let user_sequences = self.user_sequences.as_ref().map(|e| e.encode::<u128>(batch)).transpose()?;
+        let kinds = kinds(batch)?;
+        let sequences = sequences(batch)?;
+
+        let gathered: usize = columns.iter().map(|c| c.to_data().get_slice_memory_size().unwrap_or_default()).sum();
+        let ordering = kinds.len() * 9 + keys.size() + user_sequences.as_ref().map_or(0, Keys::size);
+        let mut memory = Reservation::new(Arc::clone(&self.memory));
+        memory.try_resize(gathered + ordering)?;
+        Ok(RunBatch {
+            columns,
+            strictly_sorted: is_strictly_sorted(&keys),
+            has_retracts: kinds.iter().any(|&k| is_retract(k)),
+            keys,
+            kinds,
+            sequences,
+            user_sequences,
+            _memory: memory,
+        })
+    }
+}
+
+fn column<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a ArrayRef> {
+    batch.column_by_name(name).ok_or_else(|| Error::internal(format!("a batch to be merged lacks column {name}")))
+}
+
+fn kinds(batch: &RecordBatch) -> Result<ScalarBuffer<i8>> {
+    let column = column(batch, VALUE_KIND)?;
+    let kinds = column.as_primitive_opt::<Int8Type>().filter(|c| c.null_count() == 0);
+    let kinds = kinds.ok_or_else(|| Error::corrupt(format!("{VALUE_KIND} must be TINYINT without nulls")))?;
+    if let Some(&kind) = kinds.values().iter().find(|k| !(0..=3).contains(*k)) {
+        RowKind::from_byte(kind)?;
+    }
+    Ok(kinds.values().clone())
+}
+
+fn sequences(batch: &RecordBatch) -> Result<ScalarBuffer<i64>> {
+    let column = column(batch, SEQUENCE_NUMBER)?;
+    let sequences = column.as_primitive_opt::<Int64Type>().filter(|c| c.null_count() == 0);
+    let sequences =
+        sequences.ok_or_else(|| Error::corrupt(format!("{SEQUENCE_NUMBER} must be BIGINT without nulls")))?;
+    Ok(sequences.values().clone())
+}
+
+fn is_strictly_sorted<P: Prefix>(keys: &Keys<P>) -> bool {
+    if keys.is_exact() {
+        keys.prefixes().windows(2).all(|pair| pair[0] < pair[1])
+    } else {
+        (1..keys.len()).all(|i| keys.compare(i - 1, keys, i) == Ordering::Less)
+    }
+}
