@@ -3,5 +3,12 @@
 //! Pure bytes: no I/O. Source: binary-row chapter of the specification; `data/BinaryRow.java`.
 
 mod binary_row;
+mod columns;
+mod hash;
+mod layout;
+#[cfg(test)]
+mod tests;
 
 pub use binary_row::{BinaryRow, NullLayout};
+pub use columns::{encode_columns, hash_columns};
+pub use hash::hash;

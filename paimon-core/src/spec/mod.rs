@@ -2,6 +2,7 @@
 //!
 //! Source: specification chapters "Snapshot", "Manifest", "Table Schema".
 
+mod bucket;
 mod commit_message;
 mod data_file;
 mod index_manifest;
@@ -13,6 +14,7 @@ mod stats;
 mod table_options;
 mod table_schema;
 
+pub use bucket::{assign_buckets, bucket_of};
 pub use commit_message::{CommitMessage, CompactIncrement, DataIncrement};
 pub use data_file::{DataFileMeta, FileSource};
 pub use index_manifest::{DeletionVectorRange, GlobalIndexMeta, IndexManifestEntry};

@@ -6,6 +6,8 @@
 use std::cmp::Ordering;
 use std::hash::{Hash, Hasher};
 
+use arrow::datatypes::TimeUnit;
+
 /// Milliseconds since the epoch and nanoseconds within the millisecond (0 to 999,999).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Timestamp {
@@ -34,6 +36,26 @@ impl Timestamp {
         Self {
             millis: nanos.div_euclid(1_000_000),
             nanos: u32::try_from(nanos.rem_euclid(1_000_000)).unwrap_or_default(),
+        }
+    }
+
+    /// From a number of Arrow's units since the epoch; `None` on overflow.
+    pub fn from_unit(value: i64, unit: TimeUnit) -> Option<Self> {
+        Some(match unit {
+            TimeUnit::Second => Self::from_millis(value.checked_mul(1_000)?),
+            TimeUnit::Millisecond => Self::from_millis(value),
+            TimeUnit::Microsecond => Self::from_micros(value),
+            TimeUnit::Nanosecond => Self::from_nanos(value),
+        })
+    }
+
+    /// The number of Arrow's units since the epoch; `None` on overflow or if smaller parts would be lost.
+    pub fn to_unit(self, unit: TimeUnit) -> Option<i64> {
+        match unit {
+            TimeUnit::Second => (self.nanos == 0 && self.millis % 1_000 == 0).then_some(self.millis / 1_000),
+            TimeUnit::Millisecond => (self.nanos == 0).then_some(self.millis),
+            TimeUnit::Microsecond => (self.nanos % 1_000 == 0).then(|| self.to_micros())?,
+            TimeUnit::Nanosecond => self.to_nanos(),
         }
     }
 

@@ -3,13 +3,17 @@
 mod arrow;
 mod data_type;
 mod datum;
+mod datum_arrow;
 mod field;
 mod row_kind;
 mod system_fields;
+#[cfg(test)]
+pub(crate) mod testing;
 
 pub use arrow::{arrow_type, field_from_arrow, row_type_from_arrow, to_arrow_field, to_arrow_schema, type_from_arrow};
 pub use data_type::*;
 pub use datum::{Datum, Timestamp};
+pub use datum_arrow::{array_from_datums, constant_array, datum_at};
 pub use field::{DataField, RowType};
 pub use row_kind::RowKind;
 pub use system_fields::*;
