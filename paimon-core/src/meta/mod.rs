@@ -2,10 +2,13 @@
 //!
 //! Source: layout sheet of the specification; `utils/SnapshotManager.java`, `schema/SchemaManager.java`, `utils/TagManager.java`.
 
+pub mod local_time;
 mod manifests;
+mod partition_names;
 mod paths;
 mod schemas;
 mod snapshots;
+mod tag_document;
 mod tags;
 mod time_travel;
 

@@ -1,12 +1,23 @@
 //! Schema versions of a table.
+//!
+//! Invariants: a version that was read never changes for the life of a [`Schemas`], which is that of one table handle: a
+//! table that is dropped and made again reuses the numbers. The newest version is found by listing, for there is no hint.
+//! Source: layout sheet section 1; `schema/SchemaManager.java`.
 
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bytes::Bytes;
+use futures::{StreamExt, TryStreamExt, stream};
 
 use super::paths::TablePaths;
-use crate::error::{Error, Result};
+use super::snapshots::numbered;
+use crate::error::{Entity, Error, ErrorKind, Result};
 use crate::spec::TableSchema;
 use crate::storage::FileIO;
+
+/// Documents that are read at once.
+const PARALLEL_READS: usize = 16;
 
 /// The schema versions of one branch of a table; those that were read stay for the life of this value.
 #[derive(Debug, Clone)]
@@ -25,34 +36,88 @@ impl Schemas {
     /// The schema with this id.
     ///
     /// # Errors
-    /// `NotFound(Schema)`, `Storage` or `Corrupt`.
+    /// `NotFound(Schema)`, `PermissionDenied`, `Storage` or `Corrupt`.
     pub async fn get(&self, id: i64) -> Result<Arc<TableSchema>> {
-        let _ = (&self.io, &self.paths, &self.read, id);
-        Err(Error::unsupported("schemas"))
+        self.find(id).await?.ok_or_else(|| {
+            Error::not_found(Entity::Schema, format!("schema {id} does not exist"))
+                .with_context("file", self.paths.schema(id))
+        })
+    }
+
+    async fn find(&self, id: i64) -> Result<Option<Arc<TableSchema>>> {
+        if let Some(schema) = self.cache().get(&id) {
+            return Ok(Some(schema.clone()));
+        }
+        let file = self.paths.schema(id);
+        let content = match self.io.read(&file).await {
+            Ok(content) => content,
+            Err(e) if e.kind() == ErrorKind::NotFound(Entity::File) => return Ok(None),
+            Err(e) => return Err(e),
+        };
+        let schema = TableSchema::from_json(&content).map_err(|e| e.with_context("file", &file))?;
+        if schema.id != id {
+            return Err(Error::corrupt(format!("expected the schema with id {id}, found id {}", schema.id))
+                .with_context("file", file));
+        }
+        Ok(Some(self.cache().entry(id).or_insert(Arc::new(schema)).clone()))
+    }
+
+    fn cache(&self) -> MutexGuard<'_, HashMap<i64, Arc<TableSchema>>> {
+        self.read.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The ids of all schemas that exist, ascending.
+    ///
+    /// # Errors
+    /// `PermissionDenied` or `Storage`.
+    pub async fn ids(&self) -> Result<Vec<i64>> {
+        Ok(numbered(&self.io.list_names(&self.paths.schema_dir()).await?, "schema-", 0))
+    }
+
+    /// Whether there is any schema, which is what makes a directory a table.
+    ///
+    /// # Errors
+    /// `PermissionDenied` or `Storage`.
+    pub async fn exist(&self) -> Result<bool> {
+        // The first version is nearly always there, and one look is cheaper than a listing on most stores.
+        Ok(self.io.exists(&self.paths.schema(0)).await? || !self.ids().await?.is_empty())
     }
 
     /// The newest schema, found by listing; `None` if there is none.
     ///
     /// # Errors
-    /// `Storage` or `Corrupt`.
+    /// `PermissionDenied`, `Storage` or `Corrupt`.
     pub async fn latest(&self) -> Result<Option<Arc<TableSchema>>> {
-        Err(Error::unsupported("schemas"))
+        match self.ids().await?.last() {
+            Some(id) => self.find(*id).await,
+            None => Ok(None),
+        }
     }
 
     /// All schemas that exist, by id ascending.
     ///
     /// # Errors
-    /// `Storage` or `Corrupt`.
+    /// `PermissionDenied`, `Storage` or `Corrupt`.
     pub async fn list(&self) -> Result<Vec<Arc<TableSchema>>> {
-        Err(Error::unsupported("schemas"))
+        let ids = self.ids().await?;
+        let read = stream::iter(ids).map(|id| self.find(id)).buffered(PARALLEL_READS);
+        read.try_filter_map(|s| async { Ok(s) }).try_collect().await
     }
 
     /// Creates a schema file if its id is free; `false` if it is taken.
     ///
     /// # Errors
-    /// `Storage`.
+    /// `DiskFull`, `PermissionDenied` or `Storage`; then the file does not exist, or it cannot be told.
     pub async fn create(&self, schema: &TableSchema) -> Result<bool> {
-        let _ = schema;
-        Err(Error::unsupported("schemas"))
+        let file = self.paths.schema(schema.id);
+        let error = match self.io.create_if_absent(&file, Bytes::from(schema.to_json())).await {
+            Ok(created) => return Ok(created),
+            Err(error) => error,
+        };
+        // A failure after the file appeared is a success.
+        match self.io.read(&file).await {
+            Ok(found) => Ok(TableSchema::from_json(&found).is_ok_and(|s| s == *schema)),
+            Err(_) => Err(error),
+        }
     }
 }

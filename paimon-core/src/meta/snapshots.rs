@@ -1,11 +1,29 @@
 //! Snapshots of a table: hints, by id, ranges, by time.
+//!
+//! Invariants: hints are advisory: a missing, stale or garbled one never fails and never decides. A snapshot is visible
+//! from the moment its file exists, and [`Snapshots::publish`] is the only way to make one. Names in the directory whose
+//! suffix is no number are no snapshots. Snapshots that expire while they are looked at are passed over.
+//! Source: layout sheet sections 2 and 6; `utils/SnapshotManager.java`, `utils/HintFileUtils.java`,
+//! `catalog/RenamingSnapshotCommit.java`.
+
+use bytes::Bytes;
+use futures::{StreamExt, TryStreamExt, stream};
 
 use super::paths::TablePaths;
-use crate::error::{Error, Result};
+use crate::error::{Entity, Error, ErrorKind, Result};
 use crate::spec::Snapshot;
 use crate::storage::FileIO;
 
-/// The snapshots of one branch of a table. Hints are advisory: a missing, stale or garbled one never fails.
+/// Documents that are read at once.
+const PARALLEL_READS: usize = 16;
+/// How far behind the last snapshot a hint may be before the directory is listed.
+const HINT_LAG: i64 = 4;
+/// Greater numbers are no ids: arithmetic on them could overflow.
+const GREATEST_ID: i64 = i64::MAX / 4;
+/// How often a snapshot that expired just now is looked for again.
+const EXPIRY_RETRIES: usize = 4;
+
+/// The snapshots of one branch of a table.
 #[derive(Debug, Clone)]
 pub struct Snapshots {
     io: FileIO,
@@ -21,90 +39,267 @@ impl Snapshots {
     /// The latest id; `None` if there is no snapshot. A hint that points past the last snapshot is ignored.
     ///
     /// # Errors
-    /// `Storage`.
+    /// `PermissionDenied` or `Storage`.
     pub async fn latest_id(&self) -> Result<Option<i64>> {
-        let _ = (&self.io, &self.paths);
-        Err(Error::unsupported("snapshots"))
+        if let Some(id) = self.hint("LATEST").await
+            && let Some(id) = self.last_from(id).await?
+        {
+            return Ok(Some(id));
+        }
+        Ok(self.ids().await?.last().copied())
     }
 
     /// The earliest id; `None` if there is no snapshot.
     ///
     /// # Errors
-    /// `Storage`.
+    /// `PermissionDenied` or `Storage`.
     pub async fn earliest_id(&self) -> Result<Option<i64>> {
-        Err(Error::unsupported("snapshots"))
+        if let Some(id) = self.hint("EARLIEST").await
+            && self.exists(id).await?
+        {
+            return Ok(Some(id));
+        }
+        Ok(self.ids().await?.first().copied())
     }
 
     /// The latest snapshot.
     ///
     /// # Errors
-    /// `Storage` or `Corrupt`.
+    /// `PermissionDenied`, `Storage` or `Corrupt`.
     pub async fn latest(&self) -> Result<Option<Snapshot>> {
-        match self.latest_id().await? {
-            Some(id) => self.get(id).await.map(Some),
-            None => Ok(None),
+        self.resolved(|| self.latest_id()).await
+    }
+
+    /// The earliest snapshot.
+    ///
+    /// # Errors
+    /// `PermissionDenied`, `Storage` or `Corrupt`.
+    pub async fn earliest(&self) -> Result<Option<Snapshot>> {
+        self.resolved(|| self.earliest_id()).await
+    }
+
+    async fn resolved<F: Future<Output = Result<Option<i64>>>>(
+        &self,
+        find: impl Fn() -> F,
+    ) -> Result<Option<Snapshot>> {
+        for _ in 0..EXPIRY_RETRIES {
+            let Some(id) = find().await? else { return Ok(None) };
+            if let Some(snapshot) = self.find(id).await? {
+                return Ok(Some(snapshot));
+            }
         }
+        Err(Error::not_found(Entity::Snapshot, "snapshots expire faster than they can be read")
+            .with_context("directory", self.paths.snapshot_dir()))
     }
 
     /// The snapshot with this id.
     ///
     /// # Errors
-    /// `NotFound(Snapshot)`, `Storage` or `Corrupt`.
+    /// `NotFound(Snapshot)`, `PermissionDenied`, `Storage` or `Corrupt`.
     pub async fn get(&self, id: i64) -> Result<Snapshot> {
-        let _ = id;
-        Err(Error::unsupported("snapshots"))
+        self.find(id).await?.ok_or_else(|| {
+            Error::not_found(Entity::Snapshot, format!("snapshot {id} does not exist"))
+                .with_context("file", self.paths.snapshot(id))
+        })
+    }
+
+    /// The snapshot with this id; `None` if there is none.
+    ///
+    /// # Errors
+    /// `PermissionDenied`, `Storage` or `Corrupt`.
+    pub async fn find(&self, id: i64) -> Result<Option<Snapshot>> {
+        let file = self.paths.snapshot(id);
+        let content = match self.io.read(&file).await {
+            Ok(content) => content,
+            Err(e) if e.kind() == ErrorKind::NotFound(Entity::File) => return Ok(None),
+            Err(e) => return Err(e),
+        };
+        let snapshot = Snapshot::from_json(&content).map_err(|e| e.with_context("file", &file))?;
+        if snapshot.id != id {
+            return Err(Error::corrupt(format!("expected the snapshot with id {id}, found id {}", snapshot.id))
+                .with_context("file", file));
+        }
+        Ok(Some(snapshot))
+    }
+
+    /// The ids of all snapshots that exist, ascending.
+    ///
+    /// # Errors
+    /// `PermissionDenied` or `Storage`.
+    pub async fn ids(&self) -> Result<Vec<i64>> {
+        Ok(numbered(&self.io.list_names(&self.paths.snapshot_dir()).await?, "snapshot-", 1))
     }
 
     /// All snapshots that exist, by id ascending; one that expires meanwhile is left out.
     ///
     /// # Errors
-    /// `Storage` or `Corrupt`.
+    /// `PermissionDenied`, `Storage` or `Corrupt`.
     pub async fn list(&self) -> Result<Vec<Snapshot>> {
-        Err(Error::unsupported("snapshots"))
+        self.read_all(self.ids().await?).try_filter_map(|s| async { Ok(s) }).try_collect().await
+    }
+
+    fn read_all(&self, ids: Vec<i64>) -> impl futures::Stream<Item = Result<Option<Snapshot>>> + '_ {
+        stream::iter(ids).map(|id| self.find(id)).buffered(PARALLEL_READS)
     }
 
     /// The last snapshot committed at or before this time.
     ///
     /// # Errors
-    /// `Storage` or `Corrupt`.
+    /// `PermissionDenied`, `Storage` or `Corrupt`.
     pub async fn at_or_before(&self, time_ms: i64) -> Result<Option<Snapshot>> {
-        let _ = time_ms;
-        Err(Error::unsupported("snapshots"))
+        let (Some(mut low), Some(mut high)) = (self.earliest_id().await?, self.latest_id().await?) else {
+            return Ok(None);
+        };
+        let mut found = None;
+        while low <= high {
+            let middle = low + (high - low) / 2;
+            match self.find(middle).await? {
+                Some(snapshot) if snapshot.time_millis > time_ms => high = middle - 1,
+                Some(snapshot) => {
+                    low = middle + 1;
+                    found = Some(snapshot);
+                }
+                // It expired meanwhile, and with it everything before it.
+                None => low = middle + 1,
+            }
+        }
+        Ok(found)
     }
 
-    /// The first snapshot with at least this watermark.
+    /// The first snapshot with at least this watermark. A snapshot without watermark stands where the one before it does,
+    /// so it is never the first.
     ///
     /// # Errors
-    /// `Storage` or `Corrupt`.
+    /// `PermissionDenied`, `Storage` or `Corrupt`.
     pub async fn at_or_after_watermark(&self, watermark: i64) -> Result<Option<Snapshot>> {
-        let _ = watermark;
-        Err(Error::unsupported("snapshots"))
+        let mut snapshots = std::pin::pin!(self.read_all(self.ids().await?));
+        while let Some(snapshot) = snapshots.try_next().await? {
+            let own = snapshot.as_ref().and_then(|s| s.watermark).filter(|w| *w != i64::MIN);
+            if own.is_some_and(|own| own >= watermark) {
+                return Ok(snapshot);
+            }
+        }
+        Ok(None)
     }
 
     /// Publishes a snapshot under its id if that is free; `false` if another snapshot has it. Sets the `LATEST` hint.
     ///
     /// # Errors
-    /// `CommitUnknown` if storage failed and it cannot be told whether the snapshot is visible.
+    /// `CommitUnknown` if storage failed and it cannot be told whether the snapshot is visible; any other kind means that
+    /// it is not visible.
     pub async fn publish(&self, snapshot: &Snapshot) -> Result<bool> {
-        let _ = snapshot;
-        Err(Error::unsupported("snapshots"))
+        let content = Bytes::from(snapshot.to_json());
+        let published = match self.io.create_if_absent(&self.paths.snapshot(snapshot.id), content.clone()).await {
+            Ok(true) => true,
+            // A retry below us may have lost against our own first try.
+            Ok(false) => self.holds(snapshot, &content).await.map_err(unknown)? == Some(true),
+            Err(error) => match self.holds(snapshot, &content).await {
+                Ok(Some(ours)) => ours,
+                Ok(None) if writes_nothing(error.kind()) => return Err(error),
+                Ok(None) | Err(_) => return Err(unknown(error)),
+            },
+        };
+        if published {
+            // Whoever reads the hint checks it, so a failure is no failure of the commit.
+            let _ = self.set_hint("LATEST", snapshot.id).await;
+        }
+        Ok(published)
+    }
+
+    /// Whether the file of this snapshot's id holds this snapshot; `None` if there is no such file.
+    async fn holds(&self, snapshot: &Snapshot, content: &Bytes) -> Result<Option<bool>> {
+        match self.io.read(&self.paths.snapshot(snapshot.id)).await {
+            Ok(found) => Ok(Some(found == content || Snapshot::from_json(&found).is_ok_and(|s| s == *snapshot))),
+            Err(e) if e.kind() == ErrorKind::NotFound(Entity::File) => Ok(None),
+            Err(e) => Err(e),
+        }
     }
 
     /// Sets the `EARLIEST` hint.
     ///
     /// # Errors
-    /// `Storage`.
+    /// `DiskFull`, `PermissionDenied` or `Storage`.
     pub async fn set_earliest_hint(&self, id: i64) -> Result<()> {
-        let _ = id;
-        Err(Error::unsupported("snapshots"))
+        self.set_hint("EARLIEST", id).await
     }
 
     /// Sets the `LATEST` hint, as rollback does.
     ///
     /// # Errors
-    /// `Storage`.
+    /// `DiskFull`, `PermissionDenied` or `Storage`.
     pub async fn set_latest_hint(&self, id: i64) -> Result<()> {
-        let _ = id;
-        Err(Error::unsupported("snapshots"))
+        self.set_hint("LATEST", id).await
     }
+
+    /// Whether the `EARLIEST` hint names a snapshot that exists.
+    ///
+    /// # Errors
+    /// `PermissionDenied` or `Storage`.
+    pub async fn has_earliest_hint(&self) -> Result<bool> {
+        match self.hint("EARLIEST").await {
+            Some(id) => self.exists(id).await,
+            None => Ok(false),
+        }
+    }
+
+    async fn set_hint(&self, name: &str, id: i64) -> Result<()> {
+        let file = format!("{}/{name}", self.paths.snapshot_dir());
+        self.io.write_advisory(&file, Bytes::from(id.to_string())).await
+    }
+
+    async fn hint(&self, name: &str) -> Option<i64> {
+        let content = self.io.read(&format!("{}/{name}", self.paths.snapshot_dir())).await.ok()?;
+        std::str::from_utf8(&content).ok()?.trim().parse().ok().filter(|id| (1..=GREATEST_ID).contains(id))
+    }
+
+    async fn exists(&self, id: i64) -> Result<bool> {
+        Ok(self.io.status(&self.paths.snapshot(id)).await?.is_some())
+    }
+
+    /// The last snapshot, found from the id of a hint: the first that exists while the next does not. `None` if there
+    /// is none close by.
+    async fn last_from(&self, hint: i64) -> Result<Option<i64>> {
+        let (mut exists, mut next) = futures::try_join!(self.exists(hint), self.exists(hint + 1))?;
+        for id in hint..hint + HINT_LAG {
+            if exists && !next {
+                return Ok(Some(id));
+            }
+            if !exists {
+                return Ok(None);
+            }
+            (exists, next) = (next, self.exists(id + 2).await?);
+        }
+        Ok(None)
+    }
+}
+
+/// The numbers behind `prefix` in the names of files, ascending. Only numbers in their plain form count.
+pub(super) fn numbered(names: &[(String, bool)], prefix: &str, least: i64) -> Vec<i64> {
+    let number = |name: &str| {
+        let text = name.strip_prefix(prefix)?;
+        text.parse().ok().filter(|id: &i64| (least..=GREATEST_ID).contains(id) && id.to_string() == text)
+    };
+    let mut ids: Vec<i64> = names.iter().filter(|(_, dir)| !dir).filter_map(|(name, _)| number(name)).collect();
+    ids.sort_unstable();
+    ids
+}
+
+fn unknown(error: Error) -> Error {
+    Error::new(
+        ErrorKind::CommitUnknown,
+        "storage failed while the snapshot was published; it may or may not be visible",
+    )
+    .with_source(error)
+}
+
+/// Whether an error of this kind comes before anything is written.
+fn writes_nothing(kind: ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::Unsupported
+            | ErrorKind::PermissionDenied
+            | ErrorKind::DiskFull
+            | ErrorKind::InvalidInput
+            | ErrorKind::NotFound(_)
+    )
 }
