@@ -17,6 +17,8 @@ mod runs;
 mod sort;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod timing;
 mod tournament;
 
 pub use rule::MergeRule;
