@@ -212,6 +212,20 @@ keys! {
     SMALL_FILE_RATIO: f64 = "compaction.small-file-ratio", Some("0.7"), parse_number;
     /// Whether a full compaction rewrites every file.
     FORCE_REWRITE_ALL: bool = "compaction.force-rewrite-all-files", Some("false"), parse_bool;
+    /// Hour of the local day from which the off-peak ratio counts; -1 never.
+    OFFPEAK_START_HOUR: i32 = "compaction.offpeak.start.hour", Some("-1"), parse_number;
+    /// Hour of the local day before which the off-peak ratio counts; -1 never.
+    OFFPEAK_END_HOUR: i32 = "compaction.offpeak.end.hour", Some("-1"), parse_number;
+    /// Percent added to the size ratio in off-peak hours.
+    OFFPEAK_RATIO: u64 = "compaction.offpeak-ratio", Some("0"), parse_number;
+    /// Time after which a full compaction is due.
+    OPTIMIZATION_INTERVAL: Duration = "compaction.optimization-interval", None, parse_duration;
+    /// Bytes of a bucket below which every compaction is a full one.
+    TOTAL_SIZE_THRESHOLD: u64 = "compaction.total-size-threshold", None, parse_size;
+    /// Bytes below the top level above which a full compaction is due.
+    INCREMENTAL_SIZE_THRESHOLD: u64 = "compaction.incremental-size-threshold", None, parse_size;
+    /// Files of an append table that one round of compaction looks at.
+    COMPACTION_FILE_NUM_LIMIT: usize = "compaction.file-num-limit", Some("100000"), parse_number;
     /// Small files of an append table that make a task.
     COMPACTION_MIN_FILES: usize = "compaction.min.file-num", Some("5"), parse_number;
     /// Full compaction every so many commits.
