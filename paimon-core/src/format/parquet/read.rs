@@ -1,0 +1,187 @@
+//! Reads a Parquet file as batches.
+//!
+//! Invariants: only leaves that are asked for are fetched and decoded, row group by row group; pages that pruning or the
+//! selection of rows leave out are neither. Memory is bounded by the chosen leaves of one row group.
+
+use ::parquet::DecodeResult;
+use ::parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, RowSelection};
+use ::parquet::arrow::push_decoder::{ParquetPushDecoder, ParquetPushDecoderBuilder};
+use ::parquet::file::metadata::ParquetMetaData;
+use arrow::array::{ArrayRef, BooleanArray, BooleanBufferBuilder, new_null_array};
+use arrow::buffer::BooleanBuffer;
+use arrow::datatypes::SchemaRef;
+use arrow::record_batch::{RecordBatch, RecordBatchOptions};
+use futures::stream::{self, StreamExt};
+
+use super::conform::conform;
+use super::failure::guarded;
+use super::footer::footer;
+use super::projection::{Projection, check_readable};
+use super::prune;
+use super::source::fetch;
+use crate::error::{Error, Result, ResultExt};
+use crate::format::{BatchStream, InputFile, ReadRequest};
+use crate::predicate::Predicate;
+use crate::types::{DataField, RowType, to_arrow_schema};
+
+/// Starts to read; the footer is read before this returns.
+pub(super) async fn read(file: InputFile, request: ReadRequest) -> Result<BatchStream> {
+    request.columns.iter().try_for_each(|c| check_readable(&c.name, &c.data_type))?;
+    let rows = match open(&file, &request).await.context("file", &file.path)? {
+        Some(decoder) => decoder,
+        None => return Ok(stream::empty().boxed()),
+    };
+    let path = file.path.clone();
+    let shape = Shape::new(request.columns, rows.present);
+    let state = Some((file, rows.decoder));
+    let batches = stream::try_unfold(state, |state| async move {
+        let Some((file, mut decoder)) = state else { return Ok(None) };
+        Ok(next(&file, &mut decoder).await?.map(|batch| (batch, Some((file, decoder)))))
+    });
+    Ok(batches.map(move |batch| batch.and_then(|b| shape.apply(&b)).context("file", &path)).boxed())
+}
+
+struct Opened {
+    decoder: ParquetPushDecoder,
+    present: Vec<bool>,
+}
+
+/// A decoder of the rows that may be wanted; `None` if there are none.
+async fn open(file: &InputFile, request: &ReadRequest) -> Result<Option<Opened>> {
+    let selects = request.predicate.is_some() || request.rows.is_some();
+    let footer = footer(file, selects).await?;
+    let schema = footer.file_metadata().schema_descr();
+    let projection = Projection::new(schema, &request.columns)?;
+    let mut groups = match &request.predicate {
+        Some(predicate) => prune::row_groups(&footer, predicate),
+        None => (0..footer.num_row_groups()).collect(),
+    };
+    let selection = Selection::new(&footer, request)?;
+    groups.retain(|&g| selection.selects_any(g));
+    if groups.is_empty() {
+        return Ok(None);
+    }
+    let rows = selection.rows(&groups);
+    // An Arrow schema in the file is a hint of its writer; the types of the columns come from the request.
+    let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
+    let decoder = guarded(|| {
+        let metadata = ArrowReaderMetadata::try_new(footer.clone(), options)?;
+        let mut builder = ParquetPushDecoderBuilder::new_with_metadata(metadata)
+            .with_batch_size(request.batch_rows.max(1))
+            .with_projection(projection.mask)
+            .with_row_groups(groups);
+        if let Some(rows) = rows {
+            builder = builder.with_row_selection(rows);
+        }
+        builder.build()
+    })?;
+    Ok(Some(Opened { decoder, present: projection.present }))
+}
+
+/// The rows of each row group that are wanted.
+struct Selection {
+    groups: Vec<Option<RowSelection>>,
+    row_counts: Vec<usize>,
+}
+
+impl Selection {
+    fn new(footer: &ParquetMetaData, request: &ReadRequest) -> Result<Self> {
+        let mut start = 0;
+        let mut row_counts = Vec::with_capacity(footer.num_row_groups());
+        let mut groups = Vec::with_capacity(footer.num_row_groups());
+        for (i, group) in footer.row_groups().iter().enumerate() {
+            let count = usize::try_from(group.num_rows())
+                .map_err(|_| Error::corrupt(format!("row group {i} has {} rows", group.num_rows())))?;
+            let by_pages = request.predicate.as_ref().and_then(|p: &Predicate| prune::pages(footer, i, p));
+            let by_rows = request.rows.as_ref().map(|rows| part(rows, start, count)).transpose()?;
+            groups.push(match (by_pages, by_rows) {
+                (Some(pages), Some(rows)) => Some(pages.intersection(&rows)),
+                (one, other) => one.or(other),
+            });
+            row_counts.push(count);
+            start += count;
+        }
+        match &request.rows {
+            Some(rows) if rows.len() != start => {
+                let found = rows.len();
+                Err(Error::internal(format!("the selection has {found} rows, but the file has {start}")))
+            }
+            _ => Ok(Self { groups, row_counts }),
+        }
+    }
+
+    fn selects_any(&self, group: usize) -> bool {
+        self.row_counts.get(group).is_some_and(|&c| c > 0)
+            && self.groups.get(group).is_some_and(|g| g.as_ref().is_none_or(RowSelection::selects_any))
+    }
+
+    /// The selection over these row groups; `None` if it is everything.
+    fn rows(&self, groups: &[usize]) -> Option<RowSelection> {
+        let chosen = || groups.iter().filter_map(|&g| Some((self.groups.get(g)?, *self.row_counts.get(g)?)));
+        if chosen().all(|(selection, _)| selection.is_none()) {
+            return None;
+        }
+        let mut mask = BooleanBufferBuilder::new(chosen().map(|(_, count)| count).sum());
+        for (selection, count) in chosen() {
+            match selection {
+                None => mask.append_n(count, true),
+                Some(selection) => selection.iter().for_each(|run| mask.append_n(run.row_count, !run.skip)),
+            }
+        }
+        Some(RowSelection::from_filters(&[BooleanArray::new(mask.finish(), None)]))
+    }
+}
+
+fn part(rows: &BooleanBuffer, start: usize, count: usize) -> Result<RowSelection> {
+    if start + count > rows.len() {
+        let found = rows.len();
+        return Err(Error::internal(format!("the selection has {found} rows, fewer than the file")));
+    }
+    Ok(RowSelection::from_filters(&[BooleanArray::new(rows.slice(start, count), None)]))
+}
+
+async fn next(file: &InputFile, decoder: &mut ParquetPushDecoder) -> Result<Option<RecordBatch>> {
+    loop {
+        match guarded(|| decoder.try_decode())? {
+            DecodeResult::Data(batch) => return Ok(Some(batch)),
+            DecodeResult::Finished => return Ok(None),
+            DecodeResult::NeedsData(ranges) => {
+                let data = fetch(file, &ranges).await?;
+                guarded(|| decoder.push_ranges(ranges, data))?;
+            }
+        }
+    }
+}
+
+/// From what the library decodes to the columns that were asked for.
+struct Shape {
+    schema: SchemaRef,
+    columns: Vec<DataField>,
+    present: Vec<bool>,
+}
+
+impl Shape {
+    fn new(columns: Vec<DataField>, present: Vec<bool>) -> Self {
+        let schema = to_arrow_schema(&RowType::new(columns.clone()));
+        Self { schema, columns, present }
+    }
+
+    fn apply(&self, batch: &RecordBatch) -> Result<RecordBatch> {
+        let columns = self.columns.iter().zip(&self.present).zip(self.schema.fields()).map(
+            |((column, present), field)| -> Result<ArrayRef> {
+                let found = if *present { batch.column_by_name(&column.name) } else { None };
+                let array = match found {
+                    Some(array) => conform(&column.name, array, &column.data_type)?,
+                    None => new_null_array(field.data_type(), batch.num_rows()),
+                };
+                if !field.is_nullable() && array.null_count() > 0 {
+                    return Err(Error::corrupt(format!("column {} is NOT NULL, but holds nulls", column.name)));
+                }
+                Ok(array)
+            },
+        );
+        let columns = columns.collect::<Result<Vec<_>>>()?;
+        let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
+        Ok(RecordBatch::try_new_with_options(self.schema.clone(), columns, &options)?)
+    }
+}
