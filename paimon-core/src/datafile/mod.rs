@@ -4,8 +4,11 @@
 //! `_VALUE_KIND` (Int8), then columns of the table. Files also hold `_KEY_*` copies of the key columns: the writer adds
 //! them, the reader never reads them.
 
+pub(crate) mod cast;
+mod column_map;
+mod file_filter;
 mod reader;
 mod rolling;
 
-pub use reader::{DataFileReader, FileRequest};
+pub use reader::{DataFileReader, FileRequest, key_value_fields};
 pub use rolling::{FileLayout, RollingWriter, WriterConfig};

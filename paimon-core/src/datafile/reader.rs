@@ -2,15 +2,24 @@
 
 use std::sync::Arc;
 
-use crate::error::{Error, Result};
-use crate::format::BatchStream;
+use arrow::array::{ArrayRef, new_null_array};
+use arrow::buffer::BooleanBuffer;
+use arrow::datatypes::SchemaRef;
+use arrow::record_batch::{RecordBatch, RecordBatchOptions};
+use futures::stream::StreamExt;
+
+use super::column_map::{Adapt, map_column};
+use super::file_filter::devolve;
+use crate::error::{Error, Result, ResultExt};
+use crate::format::{BatchStream, FooterCache, InputFile, ReadRequest, file_format};
 use crate::meta::Schemas;
 use crate::options::Options;
 use crate::predicate::Predicate;
 use crate::row::BinaryRow;
 use crate::spec::{DataFileMeta, TableSchema};
 use crate::storage::FileIO;
-use crate::types::DataField;
+use crate::table::Table;
+use crate::types::{DataField, Datum, RowType, SEQUENCE_NUMBER_ID, VALUE_KIND_ID, constant_array, to_arrow_schema};
 
 /// What to read of a file.
 #[derive(Debug, Clone)]
@@ -23,7 +32,7 @@ pub struct FileRequest {
     pub partition: BinaryRow,
     /// Columns in the order of the result, by id of the schema that is read; may hold
     /// [`sequence_number_field`](crate::types::sequence_number_field) and
-    /// [`value_kind_field`](crate::types::value_kind_field).
+    /// [`value_kind_field`](crate::types::value_kind_field). Parts of a ROW may be left out.
     pub fields: Vec<DataField>,
     /// May be used to skip row groups and pages; rows that pass it are all returned, others may be.
     pub filter: Option<Predicate>,
@@ -37,22 +46,174 @@ pub struct DataFileReader {
     io: FileIO,
     schema: Arc<TableSchema>,
     schemas: Schemas,
-    options: Options,
+    footers: FooterCache,
 }
 
 impl DataFileReader {
     /// A reader that gives rows of `schema`; the schemas of files come from `schemas`.
     pub fn new(io: FileIO, schema: Arc<TableSchema>, schemas: Schemas, options: Options) -> Self {
-        Self { io, schema, schemas, options }
+        // Everything about a file is in its name, its footer and its schema.
+        drop(options);
+        Self { io, schema, schemas, footers: FooterCache::default() }
+    }
+
+    /// A reader of a table's files that gives rows of the schema of this handle and shares its cache of footers.
+    pub fn for_table(table: &Table) -> Self {
+        let (io, schema, schemas) = (table.io().clone(), Arc::clone(table.schema()), table.schemas().clone());
+        Self::new(io, schema, schemas, table.options().clone()).with_footers(table.footers().clone())
+    }
+
+    /// The same reader with footers kept in this cache.
+    #[must_use]
+    pub fn with_footers(mut self, footers: FooterCache) -> Self {
+        self.footers = footers;
+        self
     }
 
     /// Reads a file: columns found by the names of the file's schema, mapped by id, cast to the types that are read;
-    /// columns that the file lacks are null.
+    /// columns that the file lacks are null. The batches have the Arrow schema of the fields that were asked for.
     ///
     /// # Errors
     /// `Unsupported` naming format, codec or column type; `Corrupt`, `NotFound(File)` or `Storage` naming the file.
     pub async fn read(&self, request: FileRequest) -> Result<BatchStream> {
-        let _ = (&self.io, &self.schema, &self.schemas, &self.options, request);
-        Err(Error::unsupported("reading data files"))
+        self.read_rows(request, None).await
     }
+
+    /// As [`DataFileReader::read`], but only rows whose bit is set; one bit per physical row of the file.
+    ///
+    /// # Errors
+    /// As [`DataFileReader::read`].
+    pub async fn read_rows(&self, request: FileRequest, rows: Option<BooleanBuffer>) -> Result<BatchStream> {
+        let path = request.path.clone();
+        self.start(request, rows).await.context("file", path)
+    }
+
+    async fn start(&self, request: FileRequest, rows: Option<BooleanBuffer>) -> Result<BatchStream> {
+        let format = file_format(request.file.format())?;
+        let file_schema = if request.file.schema_id == self.schema.id {
+            Arc::clone(&self.schema)
+        } else {
+            self.schemas.get(request.file.schema_id).await?
+        };
+        let plan = Plan::new(&request, &file_schema, &self.schema)?;
+        let size = u64::try_from(request.file.file_size)
+            .map_err(|_| Error::corrupt(format!("the size of a file is {}", request.file.file_size)))?;
+        let input = InputFile { io: self.io.clone(), path: request.path, size, footers: self.footers.clone() };
+        let ask = ReadRequest {
+            columns: plan.asked.clone(),
+            predicate: request.filter.as_ref().and_then(|p| devolve(p, &file_schema)),
+            rows,
+            batch_rows: request.batch_rows,
+        };
+        let batches = format.read(input.clone(), ask).await?;
+        if plan.is_identity() {
+            return Ok(batches);
+        }
+        let path = input.path;
+        Ok(batches.map(move |b| b.and_then(|b| plan.apply(&b)).context("file", &path)).boxed())
+    }
+}
+
+/// Where the values of a column come from.
+enum Source {
+    /// Nothing has them.
+    Null,
+    /// The partition.
+    Constant(Option<Datum>),
+    /// A column that is read, at this position.
+    File(usize, Adapt),
+}
+
+struct Plan {
+    asked: Vec<DataField>,
+    fields: Vec<DataField>,
+    sources: Vec<Source>,
+    schema: SchemaRef,
+}
+
+impl Plan {
+    fn new(request: &FileRequest, file: &TableSchema, read: &TableSchema) -> Result<Self> {
+        let mut asked = Vec::with_capacity(request.fields.len());
+        let mut sources = Vec::with_capacity(request.fields.len());
+        for field in &request.fields {
+            let source = match partition_position(field, read) {
+                Some(position) => Source::Constant(partition_value(&request.partition, position, field)?),
+                None => match file_column(field, file)? {
+                    None => Source::Null,
+                    Some((column, adapt)) => {
+                        asked.push(column);
+                        Source::File(asked.len() - 1, adapt)
+                    }
+                },
+            };
+            if matches!(source, Source::Null | Source::Constant(None)) && !field.data_type.is_nullable() {
+                return Err(Error::corrupt(format!("column {} is NOT NULL, but the file lacks it", field.name)));
+            }
+            sources.push(source);
+        }
+        let schema = to_arrow_schema(&RowType::new(request.fields.clone()));
+        Ok(Self { asked, fields: request.fields.clone(), sources, schema })
+    }
+
+    fn is_identity(&self) -> bool {
+        let same = |(source, (i, field)): (&Source, (usize, &DataField))| {
+            let asked = self.asked.get(i);
+            matches!(source, Source::File(position, Adapt::Same) if *position == i)
+                && asked.is_some_and(|a| a.name == field.name && a.id == field.id)
+        };
+        self.asked.len() == self.fields.len() && self.sources.iter().zip(self.fields.iter().enumerate()).all(same)
+    }
+
+    fn apply(&self, batch: &RecordBatch) -> Result<RecordBatch> {
+        let rows = batch.num_rows();
+        let columns = self.sources.iter().zip(&self.fields).zip(self.schema.fields());
+        let columns = columns.map(|((source, field), arrow)| -> Result<ArrayRef> {
+            let array = match source {
+                Source::Null => new_null_array(arrow.data_type(), rows),
+                Source::Constant(value) => constant_array(value.as_ref(), &field.data_type, rows)?,
+                Source::File(i, adapt) => adapt.apply(batch.column(*i), &field.name, &field.data_type)?,
+            };
+            if !arrow.is_nullable() && array.null_count() > 0 {
+                return Err(Error::corrupt(format!("column {} is NOT NULL, but holds nulls", field.name)));
+            }
+            Ok(array)
+        });
+        let columns = columns.collect::<Result<Vec<_>>>()?;
+        let options = RecordBatchOptions::new().with_row_count(Some(rows));
+        Ok(RecordBatch::try_new_with_options(Arc::clone(&self.schema), columns, &options)?)
+    }
+}
+
+fn is_system(field: &DataField) -> bool {
+    field.id == SEQUENCE_NUMBER_ID || field.id == VALUE_KIND_ID
+}
+
+fn partition_position(field: &DataField, read: &TableSchema) -> Option<usize> {
+    let column = read.fields.iter().find(|f| f.id == field.id)?;
+    read.partition_keys.iter().position(|k| *k == column.name)
+}
+
+fn partition_value(partition: &BinaryRow, position: usize, field: &DataField) -> Result<Option<Datum>> {
+    if position >= partition.arity() {
+        let arity = partition.arity();
+        return Err(Error::corrupt(format!("the partition of a file has {arity} values, column {} none", field.name)));
+    }
+    partition.field(position, &field.data_type)
+}
+
+fn file_column(field: &DataField, file: &TableSchema) -> Result<Option<(DataField, Adapt)>> {
+    if is_system(field) {
+        return Ok(Some((field.clone(), Adapt::Same)));
+    }
+    match file.fields.iter().find(|f| f.id == field.id) {
+        Some(column) => map_column(&field.name, column, field),
+        None => Ok(None),
+    }
+}
+
+/// The columns of a key-value batch that holds these columns of the table.
+pub fn key_value_fields(columns: &[DataField]) -> Vec<DataField> {
+    let mut fields = vec![crate::types::sequence_number_field(), crate::types::value_kind_field()];
+    fields.extend_from_slice(columns);
+    fields
 }

@@ -8,6 +8,7 @@ use crate::catalog::Identifier;
 use crate::clock::Clock;
 use crate::commit::SnapshotCommit;
 use crate::error::Result;
+use crate::format::FooterCache;
 use crate::meta::{Manifests, Schemas, Selector, Snapshots, TablePaths, Tags};
 use crate::options::Options;
 use crate::spec::{BRANCH, BUCKET, Snapshot, TableSchema};
@@ -28,6 +29,7 @@ struct Inner {
     /// The snapshot that reads are pinned to.
     pinned: Option<Arc<Snapshot>>,
     schemas: Schemas,
+    footers: FooterCache,
     publisher: Arc<dyn SnapshotCommit>,
     clock: Arc<dyn Clock>,
 }
@@ -46,7 +48,18 @@ impl Table {
         let paths = TablePaths::new(location, branch);
         let options = Options::from(schema.options.clone());
         let schemas = Schemas::new(io.clone(), paths.clone());
-        Self(Arc::new(Inner { identifier, io, paths, schema, options, pinned: None, schemas, publisher, clock }))
+        Self(Arc::new(Inner {
+            identifier,
+            io,
+            paths,
+            schema,
+            options,
+            pinned: None,
+            schemas,
+            footers: FooterCache::default(),
+            publisher,
+            clock,
+        }))
     }
 
     /// Database and object name.
@@ -107,6 +120,11 @@ impl Table {
     /// The schema versions of the branch.
     pub fn schemas(&self) -> &Schemas {
         &self.0.schemas
+    }
+
+    /// Footers of data files that were read.
+    pub fn footers(&self) -> &FooterCache {
+        &self.0.footers
     }
 
     /// The manifests of the table.

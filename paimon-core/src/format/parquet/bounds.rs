@@ -185,7 +185,7 @@ impl<'a> BoundsReader<'a> {
     fn timestamp(&self, value: i64, precision: u32) -> Timestamp {
         use ::parquet::basic::ConvertedType;
         let unit = match (self.descriptor.logical_type_ref(), self.descriptor.converted_type()) {
-            (Some(LogicalType::Timestamp(t)), _) => t.unit.clone(),
+            (Some(LogicalType::Timestamp(t)), _) => t.unit,
             (_, ConvertedType::TIMESTAMP_MILLIS) => TimeUnit::MILLIS,
             (_, ConvertedType::TIMESTAMP_MICROS) => TimeUnit::MICROS,
             _ if precision <= 3 => TimeUnit::MILLIS,
