@@ -4,6 +4,9 @@ use std::fmt;
 
 use crate::error::{Entity, Error, Result};
 
+/// What a branch is told apart from a system table by.
+const BRANCH_PREFIX: &str = "branch_";
+
 /// Database and object. The object carries a branch and a system table: `t$branch_b$snapshots`.
 ///
 /// Names are compared exactly, only the system table in any case. Source: `catalog/Identifier.java`.
@@ -28,7 +31,7 @@ impl Identifier {
             Some((database, object)) if !database.trim().is_empty() && !object.trim().is_empty() => {
                 Ok(Self::new(database, object))
             }
-            _ => Err(Error::invalid_input(format!("expected database.table, found '{text}'"))),
+            _ => Err(Error::invalid_input(format!("expected identifier in 'db.table' format, got '{text}'"))),
         }
     }
 
@@ -49,7 +52,7 @@ impl Identifier {
 
     /// The branch; `None` for the main branch.
     pub fn branch(&self) -> Option<&str> {
-        let branch = self.object.split('$').nth(1)?.strip_prefix("branch_")?;
+        let branch = self.object.split('$').nth(1)?.strip_prefix(BRANCH_PREFIX)?;
         (!branch.eq_ignore_ascii_case("main")).then_some(branch)
     }
 
@@ -57,7 +60,7 @@ impl Identifier {
     pub fn system_table(&self) -> Option<&str> {
         let mut parts = self.object.split('$').skip(1);
         match (parts.next(), parts.next()) {
-            (Some(first), second) if first.starts_with("branch_") => second,
+            (Some(first), second) if first.starts_with(BRANCH_PREFIX) => second,
             (first, _) => first,
         }
     }
@@ -67,23 +70,25 @@ impl Identifier {
     /// # Errors
     /// `InvalidInput` naming the object.
     pub fn check(&self) -> Result<()> {
-        for name in [&self.database, &self.object] {
-            check_name(name)?;
+        check_name(&self.database)?;
+        let object = &self.object;
+        let invalid = || Error::invalid_input(format!("Invalid object name: {object}"));
+        let parts: Vec<&str> = object.split('$').collect();
+        match parts[..] {
+            [_] => {}
+            [_, second] if second != BRANCH_PREFIX => {}
+            [_, second, _] if second.len() > BRANCH_PREFIX.len() && second.starts_with(BRANCH_PREFIX) => {}
+            [_, _, _] => {
+                return Err(Error::invalid_input(format!(
+                    "System table can only contain one '$' separator, but this is: {object}"
+                )));
+            }
+            _ => return Err(invalid()),
         }
-        let parts: Vec<&str> = self.object.split('$').collect();
-        let well_formed = match parts[..] {
-            [_] => true,
-            [_, second] => second != "branch_",
-            [_, second, _] => second.len() > "branch_".len() && second.starts_with("branch_"),
-            _ => false,
-        };
-        if !well_formed || parts.iter().any(|p| p.is_empty()) {
-            return Err(Error::invalid_input(format!(
-                "an object name is table, table$branch_name, table$system or table$branch_name$system, but this is: {}",
-                self.object
-            )));
+        if parts.len() > 1 && parts.iter().any(|part| part.is_empty()) {
+            return Err(invalid());
         }
-        Ok(())
+        parts.into_iter().try_for_each(check_name)
     }
 
     /// The error for a table that does not exist.
@@ -145,6 +150,27 @@ mod tests {
     fn text_splits_at_the_first_dot() {
         assert_eq!(Identifier::parse("a.b.c").unwrap(), Identifier::new("a", "b.c"));
         assert!(Identifier::parse("x").is_err());
-        assert!(Identifier::new("d", "../x").check().is_err());
+        let error = Identifier::parse("t").unwrap_err();
+        assert_eq!(error.message(), "expected identifier in 'db.table' format, got 't'");
+    }
+
+    #[test]
+    fn names_stay_in_their_directory() {
+        for object in
+            ["../x", "..", ".", "a/b", "a\\b", "a:b", " ", "..$branch_b", " $snapshots", "a\nb", "t$branch_a/b"]
+        {
+            assert!(Identifier::new("d", object).check().is_err(), "{object:?}");
+            assert!(Identifier::new(object, "t").check().is_err() || object.contains('$'), "{object:?}");
+        }
+        for object in ["t", "ä b", "a.b", "t$branch_..", "t-1"] {
+            assert!(Identifier::new("d", object).check().is_ok(), "{object:?}");
+        }
+    }
+
+    #[test]
+    fn javas_sentences() {
+        let message = |object| Identifier::new("d", object).check().unwrap_err().message().to_owned();
+        assert_eq!(message("t$x$y"), "System table can only contain one '$' separator, but this is: t$x$y");
+        assert_eq!(message("a$b$c$d"), "Invalid object name: a$b$c$d");
     }
 }

@@ -1,10 +1,12 @@
 //! Names to tables.
 
 mod catalog;
+mod external_paths;
 mod factory;
 mod filesystem;
 mod identifier;
 mod schema_change;
+mod table_kind;
 
 pub use catalog::Catalog;
 pub use factory::CatalogFactory;

@@ -18,6 +18,7 @@ pub(super) fn from_operator(error: opendal::Error, location: &str) -> Error {
         opendal::ErrorKind::NotFound => from_io_kind(io::ErrorKind::NotFound),
         opendal::ErrorKind::PermissionDenied => from_io_kind(io::ErrorKind::PermissionDenied),
         opendal::ErrorKind::IsADirectory => from_io_kind(io::ErrorKind::IsADirectory),
+        opendal::ErrorKind::NotADirectory => from_io_kind(io::ErrorKind::NotADirectory),
         opendal::ErrorKind::Unsupported => Error::unsupported("the store does not support this operation"),
         _ => match io_cause(&error) {
             Some(kind) => from_io_kind(kind),
@@ -30,7 +31,10 @@ pub(super) fn from_operator(error: opendal::Error, location: &str) -> Error {
 fn from_io_kind(kind: io::ErrorKind) -> Error {
     use io::ErrorKind as Io;
     match kind {
-        Io::NotFound | Io::NotADirectory => Error::not_found(Entity::File, "the file does not exist"),
+        Io::NotFound => Error::not_found(Entity::File, "the file does not exist"),
+        Io::NotADirectory => {
+            Error::not_found(Entity::File, "the file does not exist: part of its path is no directory")
+        }
         Io::PermissionDenied | Io::ReadOnlyFilesystem => Error::new(ErrorKind::PermissionDenied, "access was refused"),
         Io::StorageFull | Io::QuotaExceeded | Io::FileTooLarge => {
             Error::new(ErrorKind::DiskFull, "there is no room on the disk")
