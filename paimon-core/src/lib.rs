@@ -11,6 +11,7 @@ pub mod compact;
 pub mod datafile;
 pub mod error;
 pub mod format;
+mod json;
 pub mod maintain;
 pub mod merge;
 pub mod meta;

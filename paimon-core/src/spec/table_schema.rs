@@ -1,10 +1,14 @@
-//! The schema document of a table.
+//! The schema document of a table, both ways.
+//!
+//! Invariants: names and ids of columns are distinct and keys name columns, also in what was read. Source: metadata sheet
+//! section 2; `schema/TableSchema.java`, `schema/SchemaSerializer.java`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use super::schema::Schema;
 use crate::error::{Error, Result};
-use crate::types::{DataField, RowType};
+use crate::json::{self, Json, Object};
+use crate::types::{DataField, FieldIds, RowType, field_from_json, field_to_json};
 
 /// A version of a table's schema. Source: specification chapter "Table Schema"; `schema/TableSchema.java`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -41,16 +45,77 @@ impl TableSchema {
 
     /// The JSON document with Java's keys in Java's order.
     pub fn to_json(&self) -> String {
-        String::new()
+        let mut entries = vec![
+            ("version", Json::Number(i64::from(self.version))),
+            ("id", Json::Number(self.id)),
+            ("fields", Json::List(self.fields.iter().map(field_to_json).collect())),
+            ("highestFieldId", Json::Number(i64::from(self.highest_field_id))),
+            ("partitionKeys", Json::texts(&self.partition_keys)),
+            ("primaryKeys", Json::texts(&self.primary_keys)),
+            ("options", Json::text_map(&self.options)),
+        ];
+        if let Some(comment) = &self.comment {
+            entries.push(("comment", Json::text(comment)));
+        }
+        entries.push(("timeMillis", Json::Number(self.time_millis)));
+        Json::Object(entries.into_iter().map(|(k, v)| (k.to_owned(), v)).collect()).pretty()
     }
 
-    /// Reads a document of any version; unknown keys are ignored.
+    /// The columns as JSON in one line, as the system table of schemas shows them.
+    pub fn fields_json(&self) -> String {
+        Json::List(self.fields.iter().map(field_to_json).collect()).compact()
+    }
+
+    /// Reads a document of any version; unknown keys are ignored. The options get what the version implies: one bucket
+    /// in version 1, ORC files up to version 2.
     ///
     /// # Errors
-    /// `Corrupt` naming the key or type that is wrong.
+    /// `Corrupt` naming the key or type that is wrong; `Unsupported` naming a type that is not built.
     pub fn from_json(text: &[u8]) -> Result<Self> {
-        let _ = text;
-        Err(Error::unsupported("reading schemas"))
+        let document = json::parse(text, "schema")?;
+        let object = Object::new(&document, "schema")?;
+        let version = object.find_int("version")?.unwrap_or(1);
+        let mut options: BTreeMap<String, String> = object.find_text_map("options")?.unwrap_or_default();
+        if version <= 1 {
+            options.entry("bucket".to_owned()).or_insert_with(|| "1".to_owned());
+        }
+        if version <= 2 {
+            options.entry("file.format".to_owned()).or_insert_with(|| "orc".to_owned());
+        }
+        let mut ids = FieldIds::given();
+        let schema = Self {
+            version,
+            id: object.long("id")?,
+            fields: object.list("fields")?.iter().map(|f| field_from_json(f, &mut ids)).collect::<Result<_>>()?,
+            highest_field_id: object.int("highestFieldId")?,
+            partition_keys: object.texts("partitionKeys")?,
+            primary_keys: object.texts("primaryKeys")?,
+            options,
+            comment: object.find_text("comment")?,
+            time_millis: object.find_long("timeMillis")?.unwrap_or(0),
+        };
+        schema.check_references()?;
+        Ok(schema)
+    }
+
+    /// Checks that columns are told apart by name and id, and that keys name columns.
+    fn check_references(&self) -> Result<()> {
+        let mut names = HashSet::new();
+        let mut ids = HashSet::new();
+        for field in &self.fields {
+            if !names.insert(field.name.as_str()) {
+                return Err(Error::corrupt(format!("the schema has two columns named '{}'", field.name)));
+            }
+            if !ids.insert(field.id) {
+                return Err(Error::corrupt(format!("the schema has two columns with id {}", field.id)));
+            }
+        }
+        for (list, keys) in [("partitionKeys", &self.partition_keys), ("primaryKeys", &self.primary_keys)] {
+            if let Some(key) = keys.iter().find(|k| !names.contains(k.as_str())) {
+                return Err(Error::corrupt(format!("key '{list}' of the schema names '{key}', which is no column")));
+            }
+        }
+        Ok(())
     }
 
     /// The columns as a row.
@@ -103,5 +168,56 @@ impl TableSchema {
 
     fn positions(&self, names: &[String]) -> Vec<usize> {
         names.iter().filter_map(|name| self.fields.iter().position(|f| f.name == *name)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::error::ErrorKind;
+
+    const NESTED: &str = include_str!("../../tests/golden/java-1.4.2/nested_parquet/schema-0");
+    const DEFAULTS: &str = include_str!("../../tests/golden/java-1.4.2/column_defaults/schema-0");
+
+    #[test]
+    fn prints_what_java_wrote() {
+        for document in [NESTED, DEFAULTS] {
+            let schema = TableSchema::from_json(document.as_bytes()).unwrap();
+            assert_eq!(schema.to_json(), document);
+            assert_eq!(TableSchema::from_json(schema.to_json().as_bytes()).unwrap(), schema);
+        }
+    }
+
+    #[test]
+    fn old_versions_imply_options() {
+        let document = |version: &str| {
+            let text =
+                NESTED.replace("\"version\" : 3,", version).replace("\"file.format\" : \"parquet\"", "\"x\" : true");
+            TableSchema::from_json(text.as_bytes()).unwrap().options
+        };
+        let map = |entries: &[(&str, &str)]| entries.iter().map(|(k, v)| ((*k).to_owned(), (*v).to_owned())).collect();
+        assert_eq!(document(""), map(&[("bucket", "1"), ("file.format", "orc"), ("x", "true")]));
+        assert_eq!(document("\"version\" : 2,"), map(&[("file.format", "orc"), ("x", "true")]));
+        assert_eq!(document("\"version\" : 3,"), map(&[("x", "true")]));
+    }
+
+    #[test]
+    fn corrupt_documents_name_what_is_wrong() {
+        let cases = [
+            ("\"highestFieldId\" : 14", "\"highestFieldId\" : null", "key 'highestFieldId' is missing in the schema"),
+            ("\"TIMESTAMP(3)\"", "\"TIMESTAMP(12)\"", "the precision of TIMESTAMP must be between 0 and 9, but is 12"),
+            ("\"name\" : \"sa\"", "\"name\" : \"id\"", "the schema has two columns named 'id'"),
+            (
+                "\"partitionKeys\" : [ ]",
+                "\"partitionKeys\" : [\"z\"]",
+                "key 'partitionKeys' of the schema names 'z', which is no column",
+            ),
+        ];
+        for (from, to, message) in cases {
+            let error = TableSchema::from_json(NESTED.replace(from, to).as_bytes()).unwrap_err();
+            assert_eq!((error.kind(), error.message()), (ErrorKind::Corrupt, message));
+        }
+        let error = TableSchema::from_json(NESTED.replace("TIMESTAMP(3)", "GEOMETRY").as_bytes()).unwrap_err();
+        assert_eq!(error.to_string(), "the data type GEOMETRY is not supported (field: t, field: mr)");
     }
 }
