@@ -212,15 +212,25 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::types::{DataField, DataType, IntType};
+    use crate::row::NullLayout;
+    use crate::types::{DataField, DataType, DateType, Datum, IntType, VarCharType};
 
     fn unpartitioned() -> TableSchema {
+        partitioned(&[])
+    }
+
+    fn partitioned(keys: &[&str]) -> TableSchema {
+        let field = DataField::new;
         TableSchema {
             version: 3,
             id: 0,
-            fields: vec![DataField::new(0, "id", DataType::Int(IntType::new()))],
-            highest_field_id: 0,
-            partition_keys: Vec::new(),
+            fields: vec![
+                field(0, "q", DataType::Int(IntType::new())),
+                field(1, "p", DataType::VarChar(VarCharType::string_type())),
+                field(2, "d", DataType::Date(DateType::new())),
+            ],
+            highest_field_id: 2,
+            partition_keys: keys.iter().map(|k| (*k).to_owned()).collect(),
             primary_keys: Vec::new(),
             options: BTreeMap::new(),
             comment: None,
@@ -250,6 +260,41 @@ mod tests {
         let below: Options = [("data-file.path-directory", "/data/x/")].into_iter().collect();
         assert_eq!(dir(&below, 0), "/t/data/x/bucket-0");
         assert_eq!(paths.bucket_below(&below, "p=1/q=%3A", 0).unwrap(), "/t/data/x/p=1/q=%3A/bucket-0");
+    }
+
+    #[test]
+    fn partitions_of_java_directories() {
+        let (schema, paths) = (partitioned(&["p", "q"]), TablePaths::new("/t", "main"));
+        let text = |t: &str| Some(Datum::String(t.to_owned()));
+        let cases = [
+            (text(":"), Some(Datum::Int(19)), "p=%3A/q=19"),
+            (text("  two  "), None, "p=  two  /q=__DEFAULT_PARTITION__"),
+            (text(" "), Some(Datum::Int(3)), "p=__DEFAULT_PARTITION__/q=3"),
+            (None, None, "p=__DEFAULT_PARTITION__/q=__DEFAULT_PARTITION__"),
+            (text("a/b/c"), None, "p=a%2Fb%2Fc/q=__DEFAULT_PARTITION__"),
+        ];
+        for (p, q, expected) in cases {
+            let row = BinaryRow::encode(&[p, q], &schema.partition_type().types(), NullLayout::Reserved).unwrap();
+            assert_eq!(paths.partition_path(&schema, &Options::new(), &row).unwrap(), expected);
+            let dir = paths.bucket_dir(&schema, &Options::new(), &row, 0).unwrap();
+            assert_eq!(dir, format!("/t/{expected}/bucket-0"));
+            assert_eq!(paths.old_python_bucket_dir(&schema, &Options::new(), &row, 0).unwrap(), None);
+        }
+        assert!(paths.partition_path(&schema, &Options::new(), &BinaryRow::empty()).is_err());
+    }
+
+    #[test]
+    fn dates_have_three_spellings() {
+        let (schema, paths) = (partitioned(&["d"]), TablePaths::new("/t", "main"));
+        let types = schema.partition_type().types();
+        let row = BinaryRow::encode(&[Some(Datum::Date(19_723))], &types, NullLayout::Reserved).unwrap();
+        let plain: Options = [("partition.legacy-name", "false")].into_iter().collect();
+        let dir = |options: &Options| paths.bucket_dir(&schema, options, &row, 0).unwrap();
+        assert_eq!(dir(&Options::new()), "/t/d=19723/bucket-0");
+        assert_eq!(dir(&plain), "/t/d=2024-01-01/bucket-0");
+        let old = |options: &Options| paths.old_python_bucket_dir(&schema, options, &row, 0).unwrap();
+        assert_eq!(old(&Options::new()).as_deref(), Some("/t/d=2024-01-01/bucket-0"));
+        assert_eq!(old(&plain), None);
     }
 
     #[test]
