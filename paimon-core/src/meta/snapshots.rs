@@ -303,3 +303,6 @@ fn writes_nothing(kind: ErrorKind) -> bool {
             | ErrorKind::NotFound(_)
     )
 }
+
+#[cfg(test)]
+pub(super) mod tests;

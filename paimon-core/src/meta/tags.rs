@@ -169,3 +169,6 @@ fn check_name(name: &str) -> Result<()> {
     }
     Ok(())
 }
+
+#[cfg(test)]
+pub(super) mod tests;

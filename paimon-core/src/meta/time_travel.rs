@@ -210,3 +210,6 @@ async fn by_version(version: &str, snapshots: &Snapshots, tags: &Tags) -> Result
         )),
     }
 }
+
+#[cfg(test)]
+mod tests;
