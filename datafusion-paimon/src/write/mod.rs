@@ -1,5 +1,7 @@
 //! Plans that write a table.
 
+mod conform;
 mod insert;
+mod uncommitted;
 
 pub use insert::{WriteMode, insert_plan};
