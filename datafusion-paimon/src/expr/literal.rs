@@ -1,7 +1,9 @@
 //! Scalars of the engine as values of the core.
 
+use datafusion::arrow::datatypes::{DataType as ArrowType, TimeUnit};
 use datafusion::common::ScalarValue;
 use paimon_core::types::{DataType, Datum, Timestamp};
+use paimon_core::{Error, Result};
 
 /// The value of a scalar for a column of this type: `Ok(None)` for null; `Err` gives the scalar back if it has another
 /// type, so that the caller casts or refuses.
@@ -55,6 +57,51 @@ fn timestamp(scalar: &ScalarValue, zoned: bool) -> Option<Timestamp> {
     (zone.is_some() == zoned).then_some(value)
 }
 
+/// The scalar of a value, of this Arrow type; null for `None`.
+///
+/// # Errors
+/// `InvalidInput` if the value has no place in the type.
+pub fn to_scalar(datum: Option<&Datum>, arrow: &ArrowType) -> Result<ScalarValue> {
+    let Some(datum) = datum else {
+        return ScalarValue::try_from(arrow).map_err(|_| misfit(arrow));
+    };
+    let scalar = match (datum, arrow) {
+        (Datum::Boolean(v), _) => ScalarValue::Boolean(Some(*v)),
+        (Datum::TinyInt(v), _) => ScalarValue::Int8(Some(*v)),
+        (Datum::SmallInt(v), _) => ScalarValue::Int16(Some(*v)),
+        (Datum::Int(v), _) => ScalarValue::Int32(Some(*v)),
+        (Datum::BigInt(v), _) => ScalarValue::Int64(Some(*v)),
+        (Datum::Float(v), _) => ScalarValue::Float32(Some(*v)),
+        (Datum::Double(v), _) => ScalarValue::Float64(Some(*v)),
+        (Datum::Decimal(v, _), ArrowType::Decimal128(precision, scale)) => {
+            ScalarValue::Decimal128(Some(*v), *precision, *scale)
+        }
+        (Datum::String(v), _) => ScalarValue::Utf8(Some(v.clone())),
+        (Datum::Bytes(v), _) => ScalarValue::Binary(Some(v.clone())),
+        (Datum::Date(v), _) => ScalarValue::Date32(Some(*v)),
+        (Datum::Time(v), _) => ScalarValue::Time32Millisecond(Some(*v)),
+        (Datum::Timestamp(v) | Datum::LocalZonedTimestamp(v), ArrowType::Timestamp(unit, zone)) => {
+            let zone = zone.clone();
+            match unit {
+                TimeUnit::Second => ScalarValue::TimestampSecond(Some(v.millis.div_euclid(1_000)), zone),
+                TimeUnit::Millisecond => ScalarValue::TimestampMillisecond(Some(v.millis), zone),
+                TimeUnit::Microsecond => {
+                    ScalarValue::TimestampMicrosecond(Some(v.to_micros().ok_or_else(|| misfit(arrow))?), zone)
+                }
+                TimeUnit::Nanosecond => {
+                    ScalarValue::TimestampNanosecond(Some(v.to_nanos().ok_or_else(|| misfit(arrow))?), zone)
+                }
+            }
+        }
+        _ => return Err(misfit(arrow)),
+    };
+    if scalar.data_type() == *arrow { Ok(scalar) } else { Err(misfit(arrow)) }
+}
+
+fn misfit(arrow: &ArrowType) -> Error {
+    Error::invalid_input(format!("a value of metadata does not fit the type {arrow}"))
+}
+
 #[cfg(test)]
 mod tests {
     use paimon_core::types::{DecimalType, IntType, LocalZonedTimestampType, TimestampType, VarCharType};
@@ -65,7 +112,7 @@ mod tests {
     fn scalars_of_the_columns_type_are_values() {
         let string = DataType::VarChar(VarCharType::string_type());
         let decimal = DataType::Decimal(DecimalType::new(5, 2).unwrap());
-        let timestamp = DataType::Timestamp(TimestampType::new(3).unwrap());
+        let timestamp = DataType::Timestamp(TimestampType::new(6).unwrap());
         let zoned = DataType::LocalZonedTimestamp(LocalZonedTimestampType::new(6).unwrap());
         let utc = Some("UTC".into());
         let cases = [
@@ -83,7 +130,12 @@ mod tests {
             ),
         ];
         for (scalar, data_type, expected) in cases {
-            assert_eq!(to_datum(&scalar, data_type), Ok(Some(expected)), "{scalar}");
+            let datum = to_datum(&scalar, data_type).unwrap();
+            assert_eq!(datum, Some(expected), "{scalar}");
+            let arrow = paimon_core::types::arrow_type(data_type);
+            let back = to_scalar(datum.as_ref(), &arrow).unwrap();
+            assert_eq!(to_datum(&back, data_type).unwrap(), datum, "{back}");
+            assert_eq!(back.data_type(), arrow);
         }
     }
 

@@ -1,1 +1,17 @@
 //! From a table provider's scan to a plan of the engine.
+//!
+//! Splits that need no merge become the engine's own Parquet scans; all others are read by the core behind a plan node
+//! of ours. Planning reads metadata only.
+
+mod adapter;
+mod balance;
+mod columns;
+mod explain;
+mod native;
+mod planner;
+mod source;
+mod splits_exec;
+mod statistics;
+mod store;
+
+pub(crate) use planner::{ScanRequest, plan};

@@ -10,7 +10,7 @@ use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::catalog::{Session, TableProvider};
 use datafusion::error::Result;
 use datafusion::logical_expr::dml::InsertOp;
-use datafusion::logical_expr::{Expr, TableType};
+use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
 use paimon_core::Table;
 use paimon_core::spec::Snapshot;
@@ -18,14 +18,17 @@ use paimon_core::types::to_arrow_schema;
 use tokio::runtime::Handle;
 
 use crate::error::unsupported;
+use crate::expr::to_predicate;
+use crate::scan::{self, ScanRequest};
 use crate::write::{WriteMode, insert_plan};
 
 /// A table, pinned to a snapshot.
 #[derive(Debug, Clone)]
 pub struct PaimonTableProvider {
+    /// The table as it was looked up: what is written.
     table: Table,
-    /// The snapshot that is read; `None` if the table had none.
-    snapshot: Option<Arc<Snapshot>>,
+    /// The table pinned to the snapshot that is read; not pinned if it had none.
+    pinned: Table,
     schema: SchemaRef,
     handle: Handle,
     definition: Option<String>,
@@ -37,9 +40,12 @@ impl PaimonTableProvider {
     /// # Errors
     /// `Storage` or `Corrupt`.
     pub async fn try_new(table: Table, handle: Handle) -> paimon_core::Result<Self> {
-        let snapshot = table.current_snapshot().await?.map(Arc::new);
+        let pinned = match table.current_snapshot().await? {
+            Some(snapshot) => table.pinned_to(snapshot),
+            None => table.clone(),
+        };
         let schema = to_arrow_schema(&table.schema().row_type());
-        Ok(Self { table, snapshot, schema, handle, definition: None })
+        Ok(Self { table, pinned, schema, handle, definition: None })
     }
 
     /// What SHOW CREATE TABLE prints.
@@ -56,7 +62,7 @@ impl PaimonTableProvider {
 
     /// The snapshot that is read; `None` if the table had none.
     pub fn snapshot(&self) -> Option<&Arc<Snapshot>> {
-        self.snapshot.as_ref()
+        self.pinned.pinned()
     }
 
     /// The runtime.
@@ -81,12 +87,25 @@ impl TableProvider for PaimonTableProvider {
 
     async fn scan(
         &self,
-        _state: &dyn Session,
-        _projection: Option<&Vec<usize>>,
-        _filters: &[Expr],
-        _limit: Option<usize>,
+        state: &dyn Session,
+        projection: Option<&Vec<usize>>,
+        filters: &[Expr],
+        limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        unsupported("scanning")
+        let (table, handle, schema) = (&self.pinned, &self.handle, &self.schema);
+        scan::plan(state, ScanRequest { table, handle, schema, projection, filters, limit }).await
+    }
+
+    /// Filters over partition columns alone are carried out while planning; others only prune.
+    fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
+        let schema = self.table.schema();
+        let is_partition = |filter: &Expr| filter.column_refs().iter().all(|c| schema.partition_keys.contains(&c.name));
+        let support = |filter: &&Expr| match to_predicate(filter, schema) {
+            Some(translated) if translated.exact && is_partition(filter) => TableProviderFilterPushDown::Exact,
+            Some(_) => TableProviderFilterPushDown::Inexact,
+            None => TableProviderFilterPushDown::Unsupported,
+        };
+        Ok(filters.iter().map(support).collect())
     }
 
     async fn insert_into(

@@ -165,6 +165,12 @@ impl Table {
         Ok(Self(Arc::new(Inner { schema, pinned: Some(Arc::new(snapshot)), ..self.0.as_ref().clone() })))
     }
 
+    /// The same table with reads pinned to this snapshot; the schema stays, as for a read of the latest snapshot.
+    #[must_use]
+    pub fn pinned_to(&self, snapshot: Snapshot) -> Self {
+        Self(Arc::new(Inner { pinned: Some(Arc::new(snapshot)), ..self.0.as_ref().clone() }))
+    }
+
     /// The same table with dynamic options laid over the stored ones (`None` removes a key). A selector among them pins
     /// the handle to the snapshot that it selects, with that snapshot's schema.
     ///

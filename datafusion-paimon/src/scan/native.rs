@@ -1,0 +1,261 @@
+//! Raw Parquet splits as scans of the engine's own Parquet source: pruning by row groups, pages and filters that come at
+//! run time, late materialisation and its metadata cache.
+//!
+//! Invariants: files whose columns are at the same places share a scan; partition columns take their values from the
+//! manifest, never from the file. Source: engine sheet section 5.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use datafusion::arrow::datatypes::{FieldRef, Fields, Schema, SchemaRef};
+use datafusion::catalog::Session;
+use datafusion::common::stats::Precision;
+use datafusion::common::{ScalarValue, Statistics};
+use datafusion::datasource::listing::PartitionedFile;
+use datafusion::datasource::physical_plan::parquet::CachedParquetFileReaderFactory;
+use datafusion::datasource::physical_plan::{FileGroup, FileScanConfigBuilder, ParquetSource};
+use datafusion::datasource::source::DataSourceExec;
+use datafusion::datasource::table_schema::TableSchema as EngineSchema;
+use datafusion::error::Result;
+use datafusion::execution::object_store::ObjectStoreUrl;
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion_datasource::compute_all_files_statistics;
+use object_store::ObjectMeta;
+use object_store::path::Path;
+use paimon_core::row::BinaryRow;
+use paimon_core::scan::Split;
+use paimon_core::spec::{DataFileMeta, TableSchema};
+use paimon_core::types::{DataType, arrow_type, to_arrow_field};
+use paimon_core::{Error, Table};
+
+use super::adapter::ColumnsById;
+use super::balance::balance;
+use super::columns::{FileColumn, file_columns};
+use super::explain::ScanInfo;
+use super::source::PaimonParquetSource;
+use super::statistics::{FileStatistics, of_partition_value};
+use super::store;
+use crate::error::to_datafusion;
+use crate::expr::to_scalar;
+
+/// Files whose columns are at the same places.
+#[derive(Debug)]
+struct Family {
+    schema: Arc<TableSchema>,
+    columns: Vec<FileColumn>,
+    files: Vec<PartitionedFile>,
+}
+
+/// Collects raw Parquet files and makes scans of them.
+#[derive(Debug)]
+pub(crate) struct NativeScan<'a> {
+    table: &'a Table,
+    layout: Layout,
+    /// Positions of the columns whose statistics may be asked for.
+    projection: &'a [usize],
+    schemas: &'a FileSchemas,
+    family_of: HashMap<i64, usize>,
+    families: Vec<Family>,
+}
+
+/// The schemas of the files of a plan, by id.
+pub(crate) type FileSchemas = HashMap<i64, Arc<TableSchema>>;
+
+/// The columns as the engine's source lays them out: those of files, then partition columns.
+#[derive(Debug)]
+struct Layout {
+    schema: EngineSchema,
+    /// Position in the layout, by position in the table.
+    place: Vec<usize>,
+    /// Positions in the table of the columns of files.
+    in_file: Vec<usize>,
+    partition: Vec<(FieldRef, DataType)>,
+}
+
+impl Layout {
+    fn new(schema: &TableSchema) -> Self {
+        let partition_positions = schema.partition_positions();
+        let in_file: Vec<usize> = (0..schema.fields.len()).filter(|p| !partition_positions.contains(p)).collect();
+        let mut place = vec![0; schema.fields.len()];
+        for (to, from) in in_file.iter().chain(&partition_positions).enumerate() {
+            place[*from] = to;
+        }
+        let field = |p: &usize| to_arrow_field(&schema.fields[*p]);
+        let file_fields: Vec<FieldRef> = in_file.iter().map(field).collect();
+        let partition: Vec<(FieldRef, DataType)> =
+            partition_positions.iter().map(|p| (field(p), schema.fields[*p].data_type.clone())).collect();
+        let partition_fields: Fields = partition.iter().map(|(field, _)| Arc::clone(field)).collect();
+        let schema = EngineSchema::builder(Arc::new(Schema::new(file_fields)))
+            .with_table_partition_cols(partition_fields)
+            .build();
+        Self { schema, place, in_file, partition }
+    }
+}
+
+/// Whether the engine's Parquet source can read a split: no merge, no deleted rows, every file Parquet.
+pub(crate) fn is_native(split: &Split, has_primary_key: bool) -> bool {
+    split.raw_convertible
+        && !split.streaming
+        && split.deletion_files.as_ref().is_none_or(|files| files.iter().all(Option::is_none))
+        && split.files.iter().all(|file| {
+            file.format() == "parquet"
+                && file.write_cols.is_none()
+                // Files of old writers may hold deletes that they do not count.
+                && (!has_primary_key || file.delete_row_count.is_some())
+        })
+}
+
+impl<'a> NativeScan<'a> {
+    pub(crate) fn new(table: &'a Table, schemas: &'a FileSchemas, projection: &'a [usize]) -> Self {
+        let layout = Layout::new(table.schema());
+        Self { table, layout, projection, schemas, family_of: HashMap::new(), families: Vec::new() }
+    }
+
+    /// Takes the files of a native split; gives `false` and takes nothing if a column needs the core.
+    ///
+    /// # Errors
+    /// `Corrupt` if metadata of a file cannot be decoded.
+    pub(crate) fn add(&mut self, split: &Split, needed: &[usize]) -> paimon_core::Result<bool> {
+        let mut families = Vec::with_capacity(split.files.len());
+        for file in &split.files {
+            let family = self.family(file.schema_id)?;
+            if needed
+                .iter()
+                .any(|p| self.layout.in_file.contains(p) && self.families[family].columns[*p] == FileColumn::Core)
+            {
+                return Ok(false);
+            }
+            families.push(family);
+        }
+        let partition = self.partition_values(&split.partition)?;
+        for (file, family) in split.files.iter().zip(families) {
+            let location = match &file.external_path {
+                Some(path) => path.clone(),
+                None => format!("{}/{}", split.bucket_path, file.file_name),
+            };
+            let path = store::object_path(self.table.io(), &location)?;
+            let file = self.file(file, path, &partition, &self.families[family])?;
+            self.families[family].files.push(file);
+        }
+        Ok(true)
+    }
+
+    fn family(&mut self, schema_id: i64) -> paimon_core::Result<usize> {
+        if let Some(family) = self.family_of.get(&schema_id) {
+            return Ok(*family);
+        }
+        let Some(schema) = self.schemas.get(&schema_id) else {
+            return Err(Error::internal(format!("schema {schema_id} was not loaded")));
+        };
+        let columns = file_columns(self.table.schema(), schema);
+        // Schemas that differ in options only have the same columns.
+        let same = self.families.iter().position(|f| f.columns == columns && f.schema.fields == schema.fields);
+        let family = same.unwrap_or_else(|| {
+            self.families.push(Family { schema: Arc::clone(schema), columns, files: Vec::new() });
+            self.families.len() - 1
+        });
+        self.family_of.insert(schema_id, family);
+        Ok(family)
+    }
+
+    fn partition_values(&self, partition: &BinaryRow) -> paimon_core::Result<Vec<ScalarValue>> {
+        let types: Vec<DataType> = self.layout.partition.iter().map(|(_, t)| t.clone()).collect();
+        let values = partition.decode(&types)?;
+        values.iter().zip(&types).map(|(value, t)| to_scalar(value.as_ref(), &arrow_type(t))).collect()
+    }
+
+    fn file(
+        &self,
+        meta: &DataFileMeta,
+        path: Path,
+        partition: &[ScalarValue],
+        family: &Family,
+    ) -> paimon_core::Result<PartitionedFile> {
+        let wanted = self.layout.in_file.iter().map(|p| {
+            let asked = self.projection.contains(p);
+            asked.then(|| (self.table.schema().fields[*p].data_type.clone(), family.columns[*p].clone()))
+        });
+        let mut statistics = FileStatistics::new(&family.schema, wanted.collect()).of(meta)?;
+        let rows = usize::try_from(meta.row_count).unwrap_or(0);
+        statistics.column_statistics.extend(partition.iter().map(|value| of_partition_value(value, rows)));
+        let object = ObjectMeta {
+            location: path,
+            last_modified: Default::default(),
+            size: u64::try_from(meta.file_size).unwrap_or(0),
+            e_tag: None,
+            version: None,
+        };
+        let mut file = PartitionedFile::new_from_meta(object).with_partition_values(partition.to_vec());
+        // Not through the setter: it counts no nulls for a partition that is null.
+        file.statistics = Some(Arc::new(statistics));
+        Ok(file)
+    }
+
+    /// The scans of what was taken: one per family of files.
+    ///
+    /// # Errors
+    /// Those of the engine.
+    pub(crate) fn build(
+        self,
+        state: &dyn Session,
+        request: &NativeRequest<'_>,
+        info: &Arc<ScanInfo>,
+    ) -> Result<Vec<Arc<dyn ExecutionPlan>>> {
+        let fields = &self.table.schema().fields;
+        let store = store::object_store(self.table.io(), self.table.location()).map_err(to_datafusion)?;
+        let cache = state.runtime_env().cache_manager.get_file_metadata_cache();
+        let readers = Arc::new(CachedParquetFileReaderFactory::new(store, cache));
+        let options = state.default_table_options().parquet;
+        let projection: Vec<usize> = self.projection.iter().map(|p| self.layout.place[*p]).collect();
+        let mut plans = Vec::with_capacity(self.families.len());
+        for family in self.families.into_iter().filter(|f| !f.files.is_empty()) {
+            let mut source = ParquetSource::new(self.layout.schema.clone())
+                .with_table_parquet_options(options.clone())
+                .with_parquet_file_reader_factory(Arc::clone(&readers) as _);
+            if let Some(hint) = options.global.metadata_size_hint {
+                source = source.with_metadata_size_hint(hint);
+            }
+            if let Some(predicate) = &request.predicate {
+                source = source.with_predicate(predicate(self.layout.schema.table_schema())?);
+            }
+            let (groups, statistics) = groups(family.files, request.partitions, self.layout.schema.table_schema())?;
+            let adapter = Arc::new(ColumnsById::new(fields, &family.columns));
+            // The store is in the reader factory: this URL is one that every engine has.
+            let config = FileScanConfigBuilder::new(
+                ObjectStoreUrl::local_filesystem(),
+                Arc::new(PaimonParquetSource::new(source, Arc::clone(info))),
+            )
+            .with_file_groups(groups)
+            .with_statistics(statistics)
+            .with_projection_indices(Some(projection.clone()))?
+            .with_limit(request.limit)
+            .with_expr_adapter(Some(adapter))
+            .build();
+            plans.push(DataSourceExec::from_data_source(config) as Arc<dyn ExecutionPlan>);
+        }
+        Ok(plans)
+    }
+}
+
+/// A predicate over the columns in the order of the source.
+pub(crate) type PredicateOver<'a> = dyn Fn(&SchemaRef) -> Result<Arc<dyn PhysicalExpr>> + Send + Sync + 'a;
+
+/// What the scans are asked for.
+pub(crate) struct NativeRequest<'a> {
+    pub(crate) partitions: usize,
+    pub(crate) limit: Option<usize>,
+    /// What to prune by, where the engine does not push its filters down itself.
+    pub(crate) predicate: Option<Box<PredicateOver<'a>>>,
+}
+
+/// Files in groups of about equal bytes, with the statistics of each group and of all.
+fn groups(files: Vec<PartitionedFile>, partitions: usize, schema: &SchemaRef) -> Result<(Vec<FileGroup>, Statistics)> {
+    let groups = balance(files, partitions, |file| file.object_meta.size).into_iter().map(FileGroup::new).collect();
+    let (groups, mut statistics) = compute_all_files_statistics(groups, Arc::clone(schema), true, false)?;
+    statistics.total_byte_size = match statistics.total_byte_size {
+        Precision::Exact(bytes) => Precision::Inexact(bytes),
+        other => other,
+    };
+    Ok((groups, statistics))
+}

@@ -1,0 +1,176 @@
+//! Projection, filters and limit to the core's plan, and that to a plan of the engine.
+
+use std::collections::hash_map::Entry;
+use std::sync::Arc;
+
+use datafusion::arrow::datatypes::{Schema, SchemaRef};
+use datafusion::catalog::Session;
+use datafusion::common::DFSchema;
+use datafusion::error::Result;
+use datafusion::execution::SessionState;
+use datafusion::logical_expr::Expr;
+use datafusion::logical_expr::utils::conjunction;
+use datafusion::physical_plan::ExecutionPlan;
+use datafusion::physical_plan::union::UnionExec;
+use paimon_core::Table;
+use paimon_core::predicate::Predicate;
+use paimon_core::scan::{Plan, ScanTrace, Split, TableScan};
+use paimon_core::table::ReadBuilder;
+use tokio::runtime::Handle;
+
+use super::balance::balance;
+use super::explain::ScanInfo;
+use super::native::{FileSchemas, NativeRequest, NativeScan, is_native};
+use super::splits_exec::PaimonSplitsExec;
+use crate::blocking;
+use crate::error::to_datafusion;
+use crate::expr::to_predicate;
+
+/// What a scan of a table is asked for.
+#[derive(Debug)]
+pub(crate) struct ScanRequest<'a> {
+    /// The table, pinned to the snapshot that is read.
+    pub(crate) table: &'a Table,
+    pub(crate) handle: &'a Handle,
+    pub(crate) schema: &'a SchemaRef,
+    pub(crate) projection: Option<&'a Vec<usize>>,
+    pub(crate) filters: &'a [Expr],
+    pub(crate) limit: Option<usize>,
+}
+
+impl ScanRequest<'_> {
+    fn positions(&self) -> Vec<usize> {
+        self.projection.cloned().unwrap_or_else(|| (0..self.schema.fields().len()).collect())
+    }
+
+    fn projected_schema(&self) -> Result<SchemaRef> {
+        Ok(match self.projection {
+            Some(positions) => Arc::new(self.schema.project(positions)?),
+            None => Arc::clone(self.schema),
+        })
+    }
+
+    /// Positions of the columns that the plan reads: those that it gives and those of its filters.
+    fn needed(&self) -> Vec<usize> {
+        let mut needed = self.positions();
+        for column in self.filters.iter().flat_map(Expr::column_refs) {
+            needed.extend(self.schema.index_of(&column.name).ok());
+        }
+        needed.sort_unstable();
+        needed.dedup();
+        needed
+    }
+
+    fn read_builder(&self) -> paimon_core::Result<ReadBuilder> {
+        let builder = self.table.new_read_builder().with_projected_positions(self.positions())?;
+        let mut parts: Vec<Predicate> = self
+            .filters
+            .iter()
+            .filter_map(|f| to_predicate(f, self.table.schema()))
+            .map(|translated| translated.predicate)
+            .collect();
+        let builder = match (parts.pop(), parts.is_empty()) {
+            (Some(only), true) => builder.with_filter(only),
+            (Some(last), false) => {
+                parts.push(last);
+                builder.with_filter(Predicate::And(parts))
+            }
+            (None, _) => builder,
+        };
+        Ok(match self.limit {
+            Some(limit) => builder.with_limit(limit),
+            None => builder,
+        })
+    }
+}
+
+/// Plans a scan. A table without snapshot gives no rows.
+///
+/// # Errors
+/// Those of the core's planning.
+pub(crate) async fn plan(state: &dyn Session, request: ScanRequest<'_>) -> Result<Arc<dyn ExecutionPlan>> {
+    let builder = request.read_builder().map_err(to_datafusion)?;
+    let (table, scan) = (request.table.clone(), builder.new_scan());
+    let work = async move { read_metadata(&table, &scan).await };
+    let (plan, schemas) = blocking::on(request.handle, work).await?.map_err(to_datafusion)?;
+    let info = Arc::new(ScanInfo::new(request.table, &plan));
+    let (mut plans, rest) = native(state, &request, &plan, &schemas, &info)?;
+    if plans.is_empty() || !rest.is_empty() {
+        plans.push(through_core(state, &request, builder, rest, info)?);
+    }
+    match (plans.pop(), plans.is_empty()) {
+        (Some(only), true) => Ok(only),
+        (last, _) => {
+            plans.extend(last);
+            UnionExec::try_new(plans)
+        }
+    }
+}
+
+/// What planning reads of the store: the plan and the schemas of its files.
+async fn read_metadata(table: &Table, scan: &TableScan) -> paimon_core::Result<(Plan, FileSchemas)> {
+    let mut schemas = FileSchemas::new();
+    if table.pinned().is_none() {
+        return Ok((Plan::new(None, Vec::new(), ScanTrace::default()), schemas));
+    }
+    let plan = scan.plan().await?;
+    schemas.insert(table.schema().id, Arc::clone(table.schema()));
+    for file in plan.splits().iter().flat_map(|split| &split.files) {
+        if let Entry::Vacant(entry) = schemas.entry(file.schema_id) {
+            entry.insert(table.schemas().get(file.schema_id).await?);
+        }
+    }
+    Ok((plan, schemas))
+}
+
+/// Scans of the splits that the engine can read itself, and the splits that are left.
+fn native(
+    state: &dyn Session,
+    request: &ScanRequest<'_>,
+    plan: &Plan,
+    schemas: &FileSchemas,
+    info: &Arc<ScanInfo>,
+) -> Result<(Vec<Arc<dyn ExecutionPlan>>, Vec<Split>)> {
+    let (positions, needed) = (request.positions(), request.needed());
+    let has_primary_key = request.table.schema().has_primary_key();
+    let mut rest = Vec::new();
+    let mut scan = NativeScan::new(request.table, schemas, &positions);
+    for split in plan.splits() {
+        let taken = is_native(split, has_primary_key) && scan.add(split, &needed).map_err(to_datafusion)?;
+        if !taken {
+            rest.push(split.clone());
+        }
+    }
+    let partitions = state.config().target_partitions();
+    let native = NativeRequest { partitions, limit: request.limit, predicate: foreign_predicate(state, request) };
+    Ok((scan.build(state, &native, info)?, rest))
+}
+
+/// The filters for a session that is not the engine's own: behind a C interface it pushes nothing down later.
+fn foreign_predicate<'a>(
+    state: &'a dyn Session,
+    request: &'a ScanRequest<'_>,
+) -> Option<Box<super::native::PredicateOver<'a>>> {
+    if state.as_any().is::<SessionState>() {
+        return None;
+    }
+    let filter = conjunction(request.filters.iter().cloned())?;
+    Some(Box::new(move |schema: &SchemaRef| {
+        let schema = DFSchema::try_from(Schema::clone(schema))?;
+        state.create_physical_expr(filter.clone(), &schema)
+    }))
+}
+
+fn through_core(
+    state: &dyn Session,
+    request: &ScanRequest<'_>,
+    builder: ReadBuilder,
+    splits: Vec<Split>,
+    info: Arc<ScanInfo>,
+) -> Result<Arc<dyn ExecutionPlan>> {
+    // Refuses before anything is read.
+    builder.new_read().map_err(to_datafusion)?;
+    let size = |split: &Split| u64::try_from(split.size_bytes()).unwrap_or(0);
+    let groups = balance(splits, state.config().target_partitions(), size);
+    Ok(Arc::new(PaimonSplitsExec::new(builder, request.projected_schema()?, groups, info)))
+}

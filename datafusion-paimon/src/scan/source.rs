@@ -1,0 +1,143 @@
+//! The engine's Parquet source with what EXPLAIN shows of our planning.
+//!
+//! Invariants: everything but the text of EXPLAIN is the engine's own.
+
+use std::fmt;
+use std::sync::Arc;
+
+use datafusion::common::config::ConfigOptions;
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::datasource::listing::PartitionedFile;
+use datafusion::datasource::physical_plan::{FileOpener, FileScanConfig, FileSource, ParquetSource};
+use datafusion::datasource::table_schema::TableSchema;
+use datafusion::error::Result;
+use datafusion::physical_expr::projection::ProjectionExprs;
+use datafusion::physical_expr::{EquivalenceProperties, LexOrdering, PhysicalExpr, PhysicalSortExpr};
+use datafusion::physical_plan::filter_pushdown::FilterPushdownPropagation;
+use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
+use datafusion::physical_plan::{DisplayFormatType, SortOrderPushdownResult};
+use datafusion_datasource::morsel::Morselizer;
+use object_store::ObjectStore;
+
+use super::explain::ScanInfo;
+
+/// A Parquet source of files that need no merge.
+#[derive(Clone)]
+pub(crate) struct PaimonParquetSource {
+    inner: Arc<dyn FileSource>,
+    info: Arc<ScanInfo>,
+}
+
+impl PaimonParquetSource {
+    pub(crate) fn new(inner: ParquetSource, info: Arc<ScanInfo>) -> Self {
+        info.report(FileSource::metrics(&inner));
+        Self { inner: Arc::new(inner), info }
+    }
+
+    fn wrap(&self, inner: Arc<dyn FileSource>) -> Arc<dyn FileSource> {
+        Arc::new(Self { inner, info: Arc::clone(&self.info) })
+    }
+}
+
+impl FileSource for PaimonParquetSource {
+    fn create_file_opener(
+        &self,
+        store: Arc<dyn ObjectStore>,
+        config: &FileScanConfig,
+        partition: usize,
+    ) -> Result<Arc<dyn FileOpener>> {
+        self.inner.create_file_opener(store, config, partition)
+    }
+
+    fn create_morselizer(
+        &self,
+        store: Arc<dyn ObjectStore>,
+        config: &FileScanConfig,
+        partition: usize,
+    ) -> Result<Box<dyn Morselizer>> {
+        self.inner.create_morselizer(store, config, partition)
+    }
+
+    fn table_schema(&self) -> &TableSchema {
+        self.inner.table_schema()
+    }
+
+    fn with_batch_size(&self, batch_size: usize) -> Arc<dyn FileSource> {
+        self.wrap(self.inner.with_batch_size(batch_size))
+    }
+
+    fn filter(&self) -> Option<Arc<dyn PhysicalExpr>> {
+        self.inner.filter()
+    }
+
+    fn projection(&self) -> Option<&ProjectionExprs> {
+        self.inner.projection()
+    }
+
+    fn metrics(&self) -> &ExecutionPlanMetricsSet {
+        self.inner.metrics()
+    }
+
+    fn file_type(&self) -> &str {
+        self.inner.file_type()
+    }
+
+    fn fmt_extra(&self, format: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match format {
+            DisplayFormatType::Default | DisplayFormatType::Verbose => write!(f, ", {}", self.info)?,
+            DisplayFormatType::TreeRender => writeln!(f, "{}", self.info)?,
+        }
+        self.inner.fmt_extra(format, f)
+    }
+
+    fn supports_repartitioning(&self) -> bool {
+        self.inner.supports_repartitioning()
+    }
+
+    fn repartitioned(
+        &self,
+        target_partitions: usize,
+        min_size: usize,
+        ordering: Option<LexOrdering>,
+        config: &FileScanConfig,
+    ) -> Result<Option<FileScanConfig>> {
+        self.inner.repartitioned(target_partitions, min_size, ordering, config)
+    }
+
+    fn try_pushdown_filters(
+        &self,
+        filters: Vec<Arc<dyn PhysicalExpr>>,
+        config: &ConfigOptions,
+    ) -> Result<FilterPushdownPropagation<Arc<dyn FileSource>>> {
+        let mut pushed = self.inner.try_pushdown_filters(filters, config)?;
+        pushed.updated_node = pushed.updated_node.map(|inner| self.wrap(inner));
+        Ok(pushed)
+    }
+
+    fn try_pushdown_sort(
+        &self,
+        order: &[PhysicalSortExpr],
+        equivalences: &EquivalenceProperties,
+    ) -> Result<SortOrderPushdownResult<Arc<dyn FileSource>>> {
+        Ok(match self.inner.try_pushdown_sort(order, equivalences)? {
+            SortOrderPushdownResult::Exact { inner } => SortOrderPushdownResult::Exact { inner: self.wrap(inner) },
+            SortOrderPushdownResult::Inexact { inner } => SortOrderPushdownResult::Inexact { inner: self.wrap(inner) },
+            SortOrderPushdownResult::Unsupported => SortOrderPushdownResult::Unsupported,
+        })
+    }
+
+    fn reorder_files(&self, files: Vec<PartitionedFile>) -> Vec<PartitionedFile> {
+        self.inner.reorder_files(files)
+    }
+
+    fn try_pushdown_projection(&self, projection: &ProjectionExprs) -> Result<Option<Arc<dyn FileSource>>> {
+        Ok(self.inner.try_pushdown_projection(projection)?.map(|inner| self.wrap(inner)))
+    }
+
+    fn apply_expressions(
+        &self,
+        visit: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        self.inner.apply_expressions(visit)
+    }
+}

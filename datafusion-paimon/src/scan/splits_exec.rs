@@ -1,0 +1,158 @@
+//! Splits that the core reads: those that need a merge, and those the engine's own sources cannot read.
+//!
+//! Invariants: a partition is a group of whole splits, so no key is in two partitions; rows pass the filter of the scan.
+//! Partitioning by bucket is not declared: the engine would take any two hash partitionings of one count for the same
+//! function and join rows of different buckets. Memory comes from the pool of the task.
+
+use std::fmt;
+use std::sync::Arc;
+
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::common::stats::Precision;
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::common::{ColumnStatistics, Statistics, internal_err};
+use datafusion::error::Result;
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
+use datafusion::physical_plan::coop::cooperative;
+use datafusion::physical_plan::execution_plan::{
+    Boundedness, ChildrenPropertiesMode, EmissionType, ReplaceChildrenOptions, SchedulingType,
+};
+use datafusion::physical_plan::metrics::{
+    BaselineMetrics, ExecutionPlanMetricsSet, MetricBuilder, MetricsSet, RecordOutput,
+};
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
+use datafusion::physical_plan::{
+    DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties, StatisticsArgs,
+};
+use futures::{StreamExt, TryStreamExt};
+use paimon_core::runtime::Resources;
+use paimon_core::scan::Split;
+use paimon_core::table::ReadBuilder;
+
+use super::explain::ScanInfo;
+use crate::error::to_datafusion;
+use crate::runtime::PoolBudget;
+
+/// Reads groups of splits through the core; one partition each.
+#[derive(Debug, Clone)]
+pub(crate) struct PaimonSplitsExec {
+    /// Projection and filter of the scan.
+    builder: ReadBuilder,
+    groups: Arc<Vec<Vec<Split>>>,
+    info: Arc<ScanInfo>,
+    properties: Arc<PlanProperties>,
+    metrics: ExecutionPlanMetricsSet,
+}
+
+impl PaimonSplitsExec {
+    /// A node whose batches have this schema; no groups give no rows.
+    pub(crate) fn new(builder: ReadBuilder, schema: SchemaRef, groups: Vec<Vec<Split>>, info: Arc<ScanInfo>) -> Self {
+        let partitions = groups.len().max(1);
+        let properties = PlanProperties::new(
+            EquivalenceProperties::new(schema),
+            Partitioning::UnknownPartitioning(partitions),
+            EmissionType::Incremental,
+            Boundedness::Bounded,
+        )
+        .with_scheduling_type(SchedulingType::Cooperative);
+        let metrics = ExecutionPlanMetricsSet::new();
+        info.report(&metrics);
+        Self { builder, groups: Arc::new(groups), info, properties: Arc::new(properties), metrics }
+    }
+
+    fn splits(&self, partition: Option<usize>) -> impl Iterator<Item = &Split> {
+        let groups = match partition {
+            Some(partition) => self.groups.get(partition..=partition).unwrap_or_default(),
+            None => &self.groups[..],
+        };
+        groups.iter().flatten()
+    }
+
+    /// Splits that are merged from several sorted runs, and those read as they are.
+    fn merged_and_raw(&self) -> (usize, usize) {
+        let merged = self.splits(None).filter(|s| !s.raw_convertible).count();
+        (merged, self.splits(None).count() - merged)
+    }
+}
+
+impl DisplayAs for PaimonSplitsExec {
+    fn fmt_as(&self, format: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (merged, raw) = self.merged_and_raw();
+        match format {
+            DisplayFormatType::TreeRender => write!(f, "{}\nmerged={merged}\nraw={raw}", self.info),
+            _ => write!(f, "PaimonSplitsExec: {}, merged={merged}, raw={raw}", self.info),
+        }
+    }
+}
+
+impl ExecutionPlan for PaimonSplitsExec {
+    fn name(&self) -> &'static str {
+        "PaimonSplitsExec"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        &self.properties
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        Vec::new()
+    }
+
+    fn apply_expressions(
+        &self,
+        _: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        Ok(TreeNodeRecursion::Continue)
+    }
+
+    fn replace_children(
+        self: Arc<Self>,
+        children: Vec<Arc<dyn ExecutionPlan>>,
+        _: ReplaceChildrenOptions,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        if children.is_empty() { Ok(self) } else { internal_err!("PaimonSplitsExec has no children") }
+    }
+
+    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        self.replace_children(children, ReplaceChildrenOptions::new(ChildrenPropertiesMode::Keep))
+    }
+
+    fn statistics_from_inputs(&self, _: &[Arc<Statistics>], args: &StatisticsArgs) -> Result<Arc<Statistics>> {
+        let columns = self.schema().fields().len();
+        let rows = self.splits(args.partition()).map(Split::row_count).sum::<i64>();
+        let bytes = self.splits(args.partition()).map(Split::size_bytes).sum::<i64>();
+        let (rows, bytes) = (usize::try_from(rows).unwrap_or(0), usize::try_from(bytes).unwrap_or(0));
+        // Old versions of keys and deletes are among the rows.
+        let estimate = if self.groups.is_empty() { Precision::Exact } else { Precision::Inexact };
+        let column = match self.groups.is_empty() {
+            true => ColumnStatistics { null_count: Precision::Exact(0), ..ColumnStatistics::new_unknown() },
+            false => ColumnStatistics::new_unknown(),
+        };
+        Ok(Arc::new(Statistics {
+            num_rows: estimate(rows),
+            total_byte_size: Precision::Inexact(bytes),
+            column_statistics: vec![column; columns],
+        }))
+    }
+
+    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        let schema = self.schema();
+        let Some(splits) = self.groups.get(partition) else {
+            return Ok(Box::pin(RecordBatchStreamAdapter::new(schema, futures::stream::empty())));
+        };
+        let name = format!("PaimonSplitsExec[{partition}]");
+        let parallelism = context.session_config().target_partitions().div_ceil(self.groups.len());
+        let memory = Arc::new(PoolBudget::new(context.memory_pool(), name));
+        let read = self.builder.clone().with_resources(Resources { memory, parallelism }).new_read();
+        let stream = read.and_then(|read| read.to_arrow(splits)).map_err(to_datafusion)?;
+        let baseline = BaselineMetrics::new(&self.metrics, partition);
+        MetricBuilder::new(&self.metrics).counter("splits_read", partition).add(splits.len());
+        let stream = stream.map_err(to_datafusion).map(move |batch| batch.record_output(&baseline));
+        Ok(Box::pin(cooperative(RecordBatchStreamAdapter::new(schema, stream))))
+    }
+
+    fn metrics(&self) -> Option<MetricsSet> {
+        Some(self.metrics.clone_inner())
+    }
+}
