@@ -10,6 +10,7 @@
 
 mod deduplicate;
 mod gather;
+mod kinds;
 mod order_key;
 mod rule;
 mod run_batch;
@@ -21,6 +22,7 @@ mod tests;
 mod timing;
 mod tournament;
 
+pub(crate) use kinds::{adds, row_kinds};
 pub use rule::MergeRule;
 pub use runs::merge_runs;
 pub use sort::sort_merge;

@@ -8,14 +8,15 @@ use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray};
 use arrow::buffer::ScalarBuffer;
-use arrow::datatypes::{Int8Type, Int64Type, SchemaRef};
+use arrow::datatypes::{Int64Type, SchemaRef};
 use arrow::record_batch::RecordBatch;
 
+use super::kinds::{is_retract, row_kinds};
 use super::order_key::{KeyEncoder, Keys, Prefix};
 use super::rule::MergeRule;
 use crate::error::{Error, Result};
 use crate::runtime::{MemoryBudget, Reservation};
-use crate::types::{RowKind, SEQUENCE_NUMBER, VALUE_KIND};
+use crate::types::SEQUENCE_NUMBER;
 
 /// One batch of a run.
 #[derive(Debug)]
@@ -55,10 +56,6 @@ impl<P: Prefix> RunBatch<P> {
         user.then_with(|| self.sequences[row].cmp(&other.sequences[other_row]))
             .then_with(|| other.is_retract(other_row).cmp(&self.is_retract(row)))
     }
-}
-
-fn is_retract(kind: i8) -> bool {
-    kind == RowKind::UpdateBefore as i8 || kind == RowKind::Delete as i8
 }
 
 /// Makes [`RunBatch`]es.
@@ -102,7 +99,7 @@ impl BatchPreparer {
         let columns = columns.collect::<Result<Vec<_>>>()?;
         let keys = self.keys.encode::<P>(batch)?;
         let user_sequences = self.user_sequences.as_ref().map(|e| e.encode::<u128>(batch)).transpose()?;
-        let kinds = kinds(batch)?;
+        let kinds = ScalarBuffer::from(row_kinds(batch)?.to_vec());
         let sequences = sequences(batch)?;
 
         let gathered: usize = columns.iter().map(|c| c.to_data().get_slice_memory_size().unwrap_or_default()).sum();
@@ -124,16 +121,6 @@ impl BatchPreparer {
 
 fn column<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a ArrayRef> {
     batch.column_by_name(name).ok_or_else(|| Error::internal(format!("a batch to be merged lacks column {name}")))
-}
-
-fn kinds(batch: &RecordBatch) -> Result<ScalarBuffer<i8>> {
-    let column = column(batch, VALUE_KIND)?;
-    let kinds = column.as_primitive_opt::<Int8Type>().filter(|c| c.null_count() == 0);
-    let kinds = kinds.ok_or_else(|| Error::corrupt(format!("{VALUE_KIND} must be TINYINT without nulls")))?;
-    if let Some(&kind) = kinds.values().iter().find(|k| !(0..=3).contains(*k)) {
-        RowKind::from_byte(kind)?;
-    }
-    Ok(kinds.values().clone())
 }
 
 fn sequences(batch: &RecordBatch) -> Result<ScalarBuffer<i64>> {

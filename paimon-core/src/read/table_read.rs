@@ -1,14 +1,20 @@
-//! Reads splits.
+//! Reads splits of a table.
+
+use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
 
-use crate::error::{Error, Result};
+use super::columns::{Columns, result_schema};
+use super::parallel::read_all;
+use super::split_read::SplitRead;
+use crate::error::Result;
 use crate::format::BatchStream;
 use crate::predicate::Predicate;
 use crate::runtime::Resources;
-use crate::scan::Split;
+use crate::scan::{Section, Split, sections};
+use crate::spec::{DataFileMeta, READ_BATCH_SIZE};
 use crate::table::Table;
-use crate::types::to_arrow_schema;
+use crate::types::DataField;
 
 /// Reads splits as batches of the projected columns.
 #[derive(Debug, Clone)]
@@ -17,6 +23,7 @@ pub struct TableRead {
     projection: Vec<usize>,
     filter: Option<Predicate>,
     row_kind: bool,
+    batch_rows: Option<usize>,
     resources: Resources,
 }
 
@@ -30,30 +37,68 @@ impl TableRead {
         row_kind: bool,
         resources: Resources,
     ) -> Self {
-        Self { table, projection, filter, row_kind, resources }
+        Self { table, projection, filter, row_kind, batch_rows: None, resources }
+    }
+
+    /// Batches of at most this many rows, instead of the table's option `read.batch-size`.
+    #[must_use]
+    pub fn with_batch_rows(mut self, rows: usize) -> Self {
+        self.batch_rows = Some(rows.max(1));
+        self
     }
 
     /// The schema of the batches.
     pub fn schema(&self) -> SchemaRef {
-        let _ = self.row_kind;
-        to_arrow_schema(&self.table.schema().row_type().project(&self.projection))
+        let fields = &self.table.schema().fields;
+        let output: Vec<DataField> = self.projection.iter().filter_map(|&i| fields.get(i).cloned()).collect();
+        result_schema(&output, self.row_kind)
     }
 
-    /// Reads splits concurrently, a bounded number at a time; order within a split is file order, or key order if merged.
+    /// Reads splits concurrently, a bounded number at a time; order within a split is file order, or key order if merged;
+    /// batches of different splits come as they are ready. Needs a Tokio runtime. Dropping the stream ends the work.
     ///
     /// # Errors
-    /// `Unsupported` before any byte is read; later `Corrupt`, `NotFound(File)`, `Storage` or `MemoryExhausted` from the stream.
+    /// `Unsupported` before any byte is read; later `Corrupt`, `NotFound(File)`, `Storage` or `MemoryExhausted` from the
+    /// stream.
     pub fn to_arrow(&self, splits: &[Split]) -> Result<BatchStream> {
-        let _ = (splits, &self.filter, &self.resources);
-        Err(Error::unsupported("reading"))
+        let read = self.split_read()?;
+        let streams = splits.iter().map(|split| read.read(split)).collect::<Result<Vec<_>>>()?;
+        Ok(read_all(streams, self.resources.parallelism))
     }
 
-    /// Reads one split.
+    /// Reads one split. Needs a Tokio runtime if the split is merged.
     ///
     /// # Errors
     /// As [`TableRead::to_arrow`].
     pub fn read_split(&self, split: &Split) -> Result<BatchStream> {
-        let _ = split;
-        Err(Error::unsupported("reading"))
+        self.split_read()?.read(split)
+    }
+
+    /// The same work in as many pieces as there are sections of overlapping keys, in key order; a split that is not merged
+    /// stays whole. The pieces may be read at the same time, each with as much memory as its own runs need.
+    ///
+    /// # Errors
+    /// `Corrupt` for keys that cannot be decoded.
+    pub fn cut(&self, split: &Split) -> Result<Vec<Split>> {
+        if split.streaming || split.raw_convertible || split.deletion_files.is_some() || split.files.len() < 2 {
+            return Ok(vec![split.clone()]);
+        }
+        let sections = sections(&split.files, &self.table.schema().key_type().types())?;
+        let piece = |section: Section| {
+            let files: Vec<Arc<DataFileMeta>> = section.into_iter().flatten().collect();
+            let raw_convertible = matches!(files.as_slice(), [only] if only.delete_row_count == Some(0));
+            Split { files, raw_convertible, ..split.clone() }
+        };
+        Ok(sections.into_iter().map(piece).collect())
+    }
+
+    fn split_read(&self) -> Result<Arc<SplitRead>> {
+        let columns = Columns::try_new(self.table.schema(), &self.projection, self.filter.as_ref(), self.row_kind)?;
+        let batch_rows = match self.batch_rows {
+            Some(rows) => rows,
+            None => self.table.options().value(&READ_BATCH_SIZE)?.max(1),
+        };
+        let (table, resources) = (self.table.clone(), self.resources.clone());
+        Ok(Arc::new(SplitRead { table, columns, batch_rows, resources }))
     }
 }

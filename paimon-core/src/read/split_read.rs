@@ -1,0 +1,148 @@
+//! How one split is read.
+//!
+//! Invariants: what cannot be read is refused before a byte is read. Source: read-path sheet section 7;
+//! `table/source/KeyValueTableRead.java`.
+
+use std::sync::Arc;
+
+use futures::{StreamExt, TryStreamExt, stream};
+
+use super::columns::Columns;
+use super::files::{RunSource, run_stream};
+use super::finish::Finish;
+use crate::datafile::DataFileReader;
+use crate::error::{Error, Result};
+use crate::format::BatchStream;
+use crate::merge::{MergeRule, merge_runs};
+use crate::predicate::Predicate;
+use crate::runtime::Resources;
+use crate::scan::{Section, Split, sections};
+use crate::spec::DataFileMeta;
+use crate::table::Table;
+use crate::types::{DataField, RowType, sequence_number_field, to_arrow_schema, value_kind_field};
+
+/// What all splits of a read share.
+#[derive(Debug)]
+pub(super) struct SplitRead {
+    pub(super) table: Table,
+    pub(super) columns: Columns,
+    pub(super) batch_rows: usize,
+    pub(super) resources: Resources,
+}
+
+/// How the files of a split become rows.
+enum Way {
+    /// One file after another.
+    Unmerged(Finish),
+    /// Section by section.
+    Sections(Vec<Section>, Arc<MergeRule>),
+}
+
+impl SplitRead {
+    /// The rows of a split.
+    ///
+    /// # Errors
+    /// `Unsupported` before any byte is read; `Corrupt` for keys that cannot be decoded.
+    pub(super) fn read(self: &Arc<Self>, split: &Split) -> Result<BatchStream> {
+        let way = self.way(split)?;
+        let source = RunSource {
+            reader: DataFileReader::for_table(&self.table),
+            partition: split.partition.clone(),
+            bucket_dir: split.bucket_path.clone(),
+            batch_rows: self.batch_rows,
+        };
+        match way {
+            Way::Unmerged(finish) => Ok(self.unmerged(source, split.files.clone(), finish)),
+            Way::Sections(sections, rule) => {
+                let read = Arc::clone(self);
+                let parts =
+                    stream::iter(sections).map(move |section| read.section(source.clone(), section, Arc::clone(&rule)));
+                Ok(parts.try_flatten().boxed())
+            }
+        }
+    }
+
+    fn way(&self, split: &Split) -> Result<Way> {
+        if split.deletion_files.iter().flatten().any(Option::is_some) {
+            return Err(Error::unsupported("reading deletion vectors is not supported yet"));
+        }
+        let schema = self.table.schema();
+        let row_kind = self.columns.row_kind;
+        if !schema.has_primary_key() {
+            return Ok(Way::Unmerged(Finish { drop_deletes: false, has_kinds: false }));
+        }
+        if split.streaming {
+            return Ok(Way::Unmerged(Finish { drop_deletes: false, has_kinds: row_kind }));
+        }
+        if split.raw_convertible {
+            // Old files do not say how many deletes they hold: then kinds must be looked at.
+            let has_kinds = split.files.iter().any(|f| f.delete_row_count != Some(0));
+            return Ok(Way::Unmerged(Finish { drop_deletes: has_kinds, has_kinds }));
+        }
+        let rule = MergeRule::try_new(schema, self.table.options())?;
+        Ok(Way::Sections(sections(&split.files, &schema.key_type().types())?, Arc::new(rule)))
+    }
+
+    fn section(self: &Arc<Self>, source: RunSource, section: Section, rule: Arc<MergeRule>) -> Result<BatchStream> {
+        let needs_kinds = |f: &Arc<DataFileMeta>| f.delete_row_count != Some(0);
+        match <[Vec<Arc<DataFileMeta>>; 1]>::try_from(section) {
+            Ok([files]) => {
+                let has_kinds = self.columns.row_kind || files.iter().any(needs_kinds);
+                Ok(self.unmerged(source, files, Finish { drop_deletes: true, has_kinds }))
+            }
+            Err(runs) => self.merged(&source, runs, rule),
+        }
+    }
+
+    /// Files whose rows are not merged: every conjunct may skip rows.
+    fn unmerged(self: &Arc<Self>, source: RunSource, files: Vec<Arc<DataFileMeta>>, finish: Finish) -> BatchStream {
+        let mut fields = self.columns.needed();
+        if finish.has_kinds {
+            fields.push(value_kind_field());
+        }
+        let rows = run_stream(source, files, fields, self.columns.file_filter.clone());
+        self.finish(rows, finish)
+    }
+
+    /// Runs that are merged: only conjuncts on the key may skip rows below the merge.
+    fn merged(
+        self: &Arc<Self>,
+        source: &RunSource,
+        runs: Vec<Vec<Arc<DataFileMeta>>>,
+        rule: Arc<MergeRule>,
+    ) -> Result<BatchStream> {
+        let row_kind = self.columns.row_kind;
+        let mut result = self.columns.needed();
+        if row_kind {
+            result.push(value_kind_field());
+        }
+        let fields = merge_fields(&self.columns.needed(), &rule, &self.table)?;
+        let filter: Option<Predicate> = self.columns.key_filter.clone();
+        let runs = runs.into_iter().map(|files| run_stream(source.clone(), files, fields.clone(), filter.clone()));
+        let schema = to_arrow_schema(&RowType::new(result));
+        let merged = merge_runs(schema, runs.collect(), rule, true, self.batch_rows, &self.resources)?;
+        Ok(self.finish(merged, Finish { drop_deletes: false, has_kinds: row_kind }))
+    }
+
+    fn finish(self: &Arc<Self>, rows: BatchStream, finish: Finish) -> BatchStream {
+        let read = Arc::clone(self);
+        rows.try_filter_map(move |batch| {
+            let result = finish.apply(&read.columns, &batch);
+            async move { result }
+        })
+        .boxed()
+    }
+}
+
+/// Columns that runs must give: system columns, columns of the result, and what merging needs besides.
+fn merge_fields(needed: &[DataField], rule: &MergeRule, table: &Table) -> Result<Vec<DataField>> {
+    let mut fields = vec![sequence_number_field(), value_kind_field()];
+    fields.extend_from_slice(needed);
+    for &id in rule.required_ids() {
+        if fields.iter().all(|f| f.id != id) {
+            let field = table.schema().fields.iter().find(|f| f.id == id);
+            fields.push(field.cloned().ok_or_else(|| Error::internal(format!("no column has id {id}")))?);
+        }
+    }
+    Ok(fields)
+}
