@@ -1,6 +1,8 @@
 //! What metadata says about one data file.
 
+use super::avro::{Cursor, Name, Shape, put_bytes, put_list, put_long, put_optional, put_text, required};
 use super::stats::SimpleStats;
+use crate::error::{Error, Result};
 use crate::row::BinaryRow;
 
 /// How a file came to be.
@@ -10,6 +12,23 @@ pub enum FileSource {
     Append,
     /// Written by a compaction.
     Compact,
+}
+
+impl FileSource {
+    fn from_number(number: i32) -> Result<Self> {
+        match number {
+            0 => Ok(Self::Append),
+            1 => Ok(Self::Compact),
+            _ => Err(Error::corrupt(format!("the source of a file must be 0 or 1, but is {number}"))),
+        }
+    }
+
+    fn number(self) -> i64 {
+        match self {
+            Self::Append => 0,
+            Self::Compact => 1,
+        }
+    }
 }
 
 /// The `_FILE` record of a manifest entry. Source: `io/DataFileMeta.java`; manifest sheet section 2.
@@ -80,5 +99,125 @@ impl DataFileMeta {
             (Some(last), Some(_)) => last,
             _ => "",
         }
+    }
+
+    /// Reads the record `_FILE`; `None` for null. Fields that the writer did not know are absent.
+    pub(super) fn decode(cursor: &mut Cursor<'_>, shape: &Shape) -> Result<Option<Self>> {
+        let mut fields = Fields::default();
+        let present = cursor.record(shape, |c, name, shape| fields.take(c, name, shape))?;
+        if present { fields.finish().map(Some) } else { Ok(None) }
+    }
+
+    /// Writes the record `_FILE`.
+    pub(super) fn encode(&self, out: &mut Vec<u8>) {
+        put_text(out, &self.file_name);
+        put_long(out, self.file_size);
+        put_long(out, self.row_count);
+        put_bytes(out, &self.min_key.to_serialized());
+        put_bytes(out, &self.max_key.to_serialized());
+        self.key_stats.encode(out);
+        self.value_stats.encode(out);
+        put_long(out, self.min_sequence_number);
+        put_long(out, self.max_sequence_number);
+        put_long(out, self.schema_id);
+        put_long(out, i64::from(self.level));
+        put_list(out, &self.extra_files, |out, name| put_text(out, name));
+        put_optional(out, self.creation_time_ms, put_long);
+        put_optional(out, self.delete_row_count, put_long);
+        put_optional(out, self.embedded_index.as_deref(), put_bytes);
+        put_optional(out, self.file_source.map(FileSource::number), put_long);
+        let put_texts = |out: &mut Vec<u8>, list: &Vec<String>| put_list(out, list, |out, text| put_text(out, text));
+        put_optional(out, self.value_stats_cols.as_ref(), put_texts);
+        put_optional(out, self.external_path.as_deref(), put_text);
+        put_optional(out, self.first_row_id, put_long);
+        put_optional(out, self.write_cols.as_ref(), put_texts);
+        put_optional(out, self.write_cols_sequences.as_ref(), |out, list| {
+            put_list(out, list, |out, number| put_long(out, *number));
+        });
+    }
+}
+
+/// The values of a record while it is read.
+#[derive(Default)]
+struct Fields {
+    file_name: Option<String>,
+    file_size: Option<i64>,
+    row_count: Option<i64>,
+    min_key: Option<BinaryRow>,
+    max_key: Option<BinaryRow>,
+    key_stats: Option<SimpleStats>,
+    value_stats: Option<SimpleStats>,
+    min_sequence_number: Option<i64>,
+    max_sequence_number: Option<i64>,
+    schema_id: Option<i64>,
+    level: Option<i32>,
+    extra_files: Option<Vec<String>>,
+    creation_time_ms: Option<i64>,
+    delete_row_count: Option<i64>,
+    embedded_index: Option<Vec<u8>>,
+    file_source: Option<i32>,
+    value_stats_cols: Option<Vec<String>>,
+    external_path: Option<String>,
+    first_row_id: Option<i64>,
+    write_cols: Option<Vec<String>>,
+    write_cols_sequences: Option<Vec<i64>>,
+}
+
+impl Fields {
+    fn take(&mut self, cursor: &mut Cursor<'_>, name: Name, shape: &Shape) -> Result<()> {
+        let texts = |c: &mut Cursor<'_>| c.list(shape, |c, item| required(c.text(item)?, name));
+        match name {
+            Name::FileName => self.file_name = cursor.text(shape)?,
+            Name::FileSize => self.file_size = cursor.long(shape)?,
+            Name::RowCount => self.row_count = cursor.long(shape)?,
+            Name::MinKey => self.min_key = cursor.row(shape)?,
+            Name::MaxKey => self.max_key = cursor.row(shape)?,
+            Name::KeyStats => self.key_stats = Some(SimpleStats::decode(cursor, shape)?),
+            Name::ValueStats => self.value_stats = Some(SimpleStats::decode(cursor, shape)?),
+            Name::MinSequenceNumber => self.min_sequence_number = cursor.long(shape)?,
+            Name::MaxSequenceNumber => self.max_sequence_number = cursor.long(shape)?,
+            Name::SchemaId => self.schema_id = cursor.long(shape)?,
+            Name::Level => self.level = cursor.int(shape)?,
+            Name::ExtraFiles => self.extra_files = texts(cursor)?,
+            Name::CreationTime => self.creation_time_ms = cursor.long(shape)?,
+            Name::DeleteRowCount => self.delete_row_count = cursor.long(shape)?,
+            Name::EmbeddedFileIndex => self.embedded_index = cursor.bytes(shape)?.map(<[u8]>::to_vec),
+            Name::FileSource => self.file_source = cursor.int(shape)?,
+            Name::ValueStatsCols => self.value_stats_cols = texts(cursor)?,
+            Name::ExternalPath => self.external_path = cursor.text(shape)?,
+            Name::FirstRowId => self.first_row_id = cursor.long(shape)?,
+            Name::WriteCols => self.write_cols = texts(cursor)?,
+            Name::WriteColsSequences => {
+                self.write_cols_sequences = cursor.list(shape, |c, item| required(c.long(item)?, name))?;
+            }
+            _ => cursor.skip(shape)?,
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<DataFileMeta> {
+        Ok(DataFileMeta {
+            file_name: required(self.file_name, Name::FileName)?,
+            file_size: required(self.file_size, Name::FileSize)?,
+            row_count: required(self.row_count, Name::RowCount)?,
+            min_key: required(self.min_key, Name::MinKey)?,
+            max_key: required(self.max_key, Name::MaxKey)?,
+            key_stats: required(self.key_stats, Name::KeyStats)?,
+            value_stats: required(self.value_stats, Name::ValueStats)?,
+            min_sequence_number: required(self.min_sequence_number, Name::MinSequenceNumber)?,
+            max_sequence_number: required(self.max_sequence_number, Name::MaxSequenceNumber)?,
+            schema_id: required(self.schema_id, Name::SchemaId)?,
+            level: required(self.level, Name::Level)?,
+            extra_files: self.extra_files.unwrap_or_default(),
+            creation_time_ms: self.creation_time_ms,
+            delete_row_count: self.delete_row_count,
+            embedded_index: self.embedded_index,
+            file_source: self.file_source.map(FileSource::from_number).transpose()?,
+            value_stats_cols: self.value_stats_cols,
+            external_path: self.external_path,
+            first_row_id: self.first_row_id,
+            write_cols: self.write_cols,
+            write_cols_sequences: self.write_cols_sequences,
+        })
     }
 }

@@ -1,7 +1,13 @@
 //! One entry of a manifest: a data file was added to or deleted from a bucket.
 
+use super::avro::{Cursor, MANIFEST_SCHEMA, Name, Shape, decode_all, put_bytes, put_long, required};
+use super::avro::{AvroCompression, AvroWriter};
 use super::data_file::DataFileMeta;
+use crate::error::{Error, Result};
 use crate::row::BinaryRow;
+
+/// The version that manifests and manifest lists have since they are Avro.
+pub(super) const MANIFEST_VERSION: i32 = 2;
 
 /// What an entry does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -39,7 +45,115 @@ pub struct FileIdentity {
     external_path: Option<String>,
 }
 
+impl EntryKind {
+    fn from_number(number: i32) -> Result<Self> {
+        match number {
+            0 => Ok(Self::Add),
+            1 => Ok(Self::Delete),
+            _ => Err(Error::corrupt(format!("the kind of a manifest entry must be 0 or 1, but is {number}"))),
+        }
+    }
+
+    fn number(self) -> i64 {
+        match self {
+            Self::Add => 0,
+            Self::Delete => 1,
+        }
+    }
+}
+
+/// Checks the version of an entry.
+pub(super) fn check_version(found: Option<i32>, expected: i32) -> Result<()> {
+    match required(found, Name::Version)? {
+        version if version == expected => Ok(()),
+        version => Err(Error::unsupported(format!("version {version} of manifests is not supported, only {expected}"))),
+    }
+}
+
+/// Writes a manifest in memory.
+#[derive(Debug)]
+pub(crate) struct ManifestWriter(AvroWriter);
+
+impl ManifestWriter {
+    /// Starts a manifest whose blocks end with `sync`, which must be random.
+    pub(crate) fn new(compression: AvroCompression, sync: [u8; 16]) -> Self {
+        Self(AvroWriter::new(MANIFEST_SCHEMA, compression, sync))
+    }
+
+    /// Writes an entry.
+    ///
+    /// # Errors
+    /// `Internal` if compressing fails.
+    pub(crate) fn push(&mut self, entry: &ManifestEntry) -> Result<()> {
+        self.0.push(|out| entry.encode(out))
+    }
+
+    /// The bytes of the blocks that are full.
+    pub(crate) fn flushed_bytes(&self) -> usize {
+        self.0.flushed_bytes()
+    }
+
+    /// Ends the manifest.
+    ///
+    /// # Errors
+    /// `Internal` if compressing fails.
+    pub(crate) fn finish(self) -> Result<Vec<u8>> {
+        self.0.finish()
+    }
+}
+
+/// Reads the bytes of a manifest.
+///
+/// # Errors
+/// `Corrupt` naming the field that is wrong; `Unsupported` for formats, codecs and versions that are not built.
+pub fn decode_manifest(bytes: &[u8]) -> Result<Vec<ManifestEntry>> {
+    let mut last: Option<BinaryRow> = None;
+    let mut entries = decode_all(bytes, ManifestEntry::decode)?;
+    // Neighbours mostly are of one partition: they share its bytes.
+    for entry in &mut entries {
+        match &last {
+            Some(partition) if *partition == entry.partition => entry.partition = partition.clone(),
+            _ => last = Some(entry.partition.clone()),
+        }
+    }
+    Ok(entries)
+}
+
 impl ManifestEntry {
+    fn decode(cursor: &mut Cursor<'_>, shape: &Shape) -> Result<Self> {
+        let (mut version, mut kind, mut partition, mut bucket, mut total_buckets, mut file) =
+            (None, None, None, None, None, None);
+        cursor.record(shape, |c, name, shape| {
+            match name {
+                Name::Version => version = c.int(shape)?,
+                Name::Kind => kind = c.int(shape)?,
+                Name::Partition => partition = c.row(shape)?,
+                Name::Bucket => bucket = c.int(shape)?,
+                Name::TotalBuckets => total_buckets = c.int(shape)?,
+                Name::File => file = DataFileMeta::decode(c, shape)?,
+                _ => c.skip(shape)?,
+            }
+            Ok(())
+        })?;
+        check_version(version, MANIFEST_VERSION)?;
+        Ok(Self {
+            kind: EntryKind::from_number(required(kind, Name::Kind)?)?,
+            partition: required(partition, Name::Partition)?,
+            bucket: required(bucket, Name::Bucket)?,
+            total_buckets: required(total_buckets, Name::TotalBuckets)?,
+            file: required(file, Name::File)?,
+        })
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        put_long(out, i64::from(MANIFEST_VERSION));
+        put_long(out, self.kind.number());
+        put_bytes(out, &self.partition.to_serialized());
+        put_long(out, i64::from(self.bucket));
+        put_long(out, i64::from(self.total_buckets));
+        self.file.encode(out);
+    }
+
     /// The identity of the file. Source: `manifest/FileEntry.java`.
     pub fn identity(&self) -> FileIdentity {
         FileIdentity {

@@ -1,6 +1,10 @@
 //! One entry of a manifest list: a manifest file and what it covers.
 
+use super::avro::{AvroCompression, AvroWriter};
+use super::avro::{Cursor, MANIFEST_LIST_SCHEMA, Name, Shape, decode_all, put_list, put_long, put_optional, put_text, required};
+use super::manifest_entry::{MANIFEST_VERSION, check_version};
 use super::stats::SimpleStats;
+use crate::error::Result;
 
 /// An entry of a manifest list. Source: `manifest/ManifestFileMeta.java`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,4 +37,115 @@ pub struct ManifestFileMeta {
     pub total_buckets: Option<i32>,
     /// Files that this manifest owns.
     pub extra_files: Option<Vec<String>>,
+}
+
+/// Reads the bytes of a manifest list.
+///
+/// # Errors
+/// `Corrupt` naming the field that is wrong; `Unsupported` for formats, codecs and versions that are not built.
+pub fn decode_manifest_list(bytes: &[u8]) -> Result<Vec<ManifestFileMeta>> {
+    decode_all(bytes, ManifestFileMeta::decode)
+}
+
+/// The bytes of a manifest list whose blocks end with `sync`, which must be random.
+///
+/// # Errors
+/// `Internal` if compressing fails.
+pub(crate) fn encode_manifest_list(
+    manifests: &[ManifestFileMeta],
+    compression: AvroCompression,
+    sync: [u8; 16],
+) -> Result<Vec<u8>> {
+    let mut writer = AvroWriter::new(MANIFEST_LIST_SCHEMA, compression, sync);
+    for manifest in manifests {
+        writer.push(|out| manifest.encode(out))?;
+    }
+    writer.finish()
+}
+
+/// The values of a record while it is read.
+#[derive(Default)]
+struct Fields {
+    version: Option<i32>,
+    file_name: Option<String>,
+    file_size: Option<i64>,
+    num_added_files: Option<i64>,
+    num_deleted_files: Option<i64>,
+    partition_stats: Option<SimpleStats>,
+    schema_id: Option<i64>,
+    min_bucket: Option<i32>,
+    max_bucket: Option<i32>,
+    min_level: Option<i32>,
+    max_level: Option<i32>,
+    min_row_id: Option<i64>,
+    max_row_id: Option<i64>,
+    total_buckets: Option<i32>,
+    extra_files: Option<Vec<String>>,
+}
+
+impl Fields {
+    fn take(&mut self, cursor: &mut Cursor<'_>, name: Name, shape: &Shape) -> Result<()> {
+        match name {
+            Name::Version => self.version = cursor.int(shape)?,
+            Name::FileName => self.file_name = cursor.text(shape)?,
+            Name::FileSize => self.file_size = cursor.long(shape)?,
+            Name::NumAddedFiles => self.num_added_files = cursor.long(shape)?,
+            Name::NumDeletedFiles => self.num_deleted_files = cursor.long(shape)?,
+            Name::PartitionStats => self.partition_stats = Some(SimpleStats::decode(cursor, shape)?),
+            Name::SchemaId => self.schema_id = cursor.long(shape)?,
+            Name::MinBucket => self.min_bucket = cursor.int(shape)?,
+            Name::MaxBucket => self.max_bucket = cursor.int(shape)?,
+            Name::MinLevel => self.min_level = cursor.int(shape)?,
+            Name::MaxLevel => self.max_level = cursor.int(shape)?,
+            Name::MinRowId => self.min_row_id = cursor.long(shape)?,
+            Name::MaxRowId => self.max_row_id = cursor.long(shape)?,
+            Name::TotalBuckets => self.total_buckets = cursor.int(shape)?,
+            Name::ExtraFiles => {
+                self.extra_files = cursor.list(shape, |c, item| required(c.text(item)?, Name::ExtraFiles))?;
+            }
+            _ => cursor.skip(shape)?,
+        }
+        Ok(())
+    }
+}
+
+impl ManifestFileMeta {
+    fn decode(cursor: &mut Cursor<'_>, shape: &Shape) -> Result<Self> {
+        let mut fields = Fields::default();
+        cursor.record(shape, |c, name, shape| fields.take(c, name, shape))?;
+        check_version(fields.version, MANIFEST_VERSION)?;
+        Ok(Self {
+            file_name: required(fields.file_name, Name::FileName)?,
+            file_size: required(fields.file_size, Name::FileSize)?,
+            num_added_files: required(fields.num_added_files, Name::NumAddedFiles)?,
+            num_deleted_files: required(fields.num_deleted_files, Name::NumDeletedFiles)?,
+            partition_stats: required(fields.partition_stats, Name::PartitionStats)?,
+            schema_id: required(fields.schema_id, Name::SchemaId)?,
+            min_bucket: fields.min_bucket,
+            max_bucket: fields.max_bucket,
+            min_level: fields.min_level,
+            max_level: fields.max_level,
+            min_row_id: fields.min_row_id,
+            max_row_id: fields.max_row_id,
+            total_buckets: fields.total_buckets,
+            extra_files: fields.extra_files,
+        })
+    }
+
+    fn encode(&self, out: &mut Vec<u8>) {
+        put_long(out, i64::from(MANIFEST_VERSION));
+        put_text(out, &self.file_name);
+        put_long(out, self.file_size);
+        put_long(out, self.num_added_files);
+        put_long(out, self.num_deleted_files);
+        self.partition_stats.encode(out);
+        put_long(out, self.schema_id);
+        for number in [self.min_bucket, self.max_bucket, self.min_level, self.max_level] {
+            put_optional(out, number.map(i64::from), put_long);
+        }
+        put_optional(out, self.min_row_id, put_long);
+        put_optional(out, self.max_row_id, put_long);
+        put_optional(out, self.total_buckets.map(i64::from), put_long);
+        put_optional(out, self.extra_files.as_ref(), |out, files| put_list(out, files, |out, file| put_text(out, file)));
+    }
 }

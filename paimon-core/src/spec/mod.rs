@@ -3,6 +3,7 @@
 //! Source: specification chapters "Snapshot", "Manifest", "Table Schema".
 
 mod bucket;
+pub(crate) mod avro;
 mod commit_message;
 mod data_file;
 mod index_manifest;
@@ -17,9 +18,12 @@ mod table_schema;
 pub use bucket::{assign_buckets, bucket_of};
 pub use commit_message::{CommitMessage, CompactIncrement, DataIncrement};
 pub use data_file::{DataFileMeta, FileSource};
-pub use index_manifest::{DeletionVectorRange, GlobalIndexMeta, IndexManifestEntry};
-pub use manifest_entry::{EntryKind, FileIdentity, ManifestEntry};
-pub use manifest_list::ManifestFileMeta;
+pub(crate) use index_manifest::encode_index_manifest;
+pub use index_manifest::{DeletionVectorRange, GlobalIndexMeta, IndexManifestEntry, decode_index_manifest};
+pub(crate) use manifest_entry::ManifestWriter;
+pub use manifest_entry::{EntryKind, FileIdentity, ManifestEntry, decode_manifest};
+pub(crate) use manifest_list::encode_manifest_list;
+pub use manifest_list::{ManifestFileMeta, decode_manifest_list};
 pub use schema::{Schema, SchemaBuilder};
 pub use snapshot::{CommitKind, Snapshot};
 pub use stats::SimpleStats;

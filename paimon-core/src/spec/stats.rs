@@ -1,5 +1,7 @@
 //! Minimum, maximum and null count of columns, as metadata stores them.
 
+use super::avro::{Cursor, Name, Shape, put_bytes, put_list, put_long, put_optional, required};
+use crate::error::Result;
 use crate::row::BinaryRow;
 
 /// Statistics of some columns: two rows of bounds and a list of null counts, all in the same order.
@@ -20,5 +22,36 @@ impl SimpleStats {
     /// Statistics of no column.
     pub fn empty() -> Self {
         Self { min_values: BinaryRow::empty(), max_values: BinaryRow::empty(), null_counts: Vec::new() }
+    }
+
+    /// Reads a record of statistics; null, as files before 0.9 may have, is empty.
+    pub(super) fn decode(cursor: &mut Cursor<'_>, shape: &Shape) -> Result<Self> {
+        let (mut min, mut max, mut counts) = (None, None, None);
+        let present = cursor.record(shape, |c, name, shape| {
+            match name {
+                Name::MinValues => min = c.row(shape)?,
+                Name::MaxValues => max = c.row(shape)?,
+                Name::NullCounts => counts = c.list(shape, |c, item| c.long(item))?,
+                _ => c.skip(shape)?,
+            }
+            Ok(())
+        })?;
+        if !present {
+            return Ok(Self::empty());
+        }
+        Ok(Self {
+            min_values: required(min, Name::MinValues)?,
+            max_values: required(max, Name::MaxValues)?,
+            null_counts: counts.unwrap_or_default(),
+        })
+    }
+
+    /// Writes the record.
+    pub(super) fn encode(&self, out: &mut Vec<u8>) {
+        put_bytes(out, &self.min_values.to_serialized());
+        put_bytes(out, &self.max_values.to_serialized());
+        put_optional(out, Some(&self.null_counts), |out, counts| {
+            put_list(out, counts, |out, count| put_optional(out, *count, put_long));
+        });
     }
 }
