@@ -1,6 +1,8 @@
 //! One entry of an index manifest: an index file of a bucket.
 
-use super::avro::{AvroCompression, AvroWriter, INDEX_MANIFEST_SCHEMA, put_bytes, put_list, put_long, put_optional, put_text};
+use super::avro::{
+    AvroCompression, AvroWriter, INDEX_MANIFEST_SCHEMA, put_bytes, put_list, put_long, put_optional, put_text,
+};
 use super::avro::{Cursor, Name, Shape, decode_all, required};
 use super::manifest_entry::check_version;
 use crate::error::{Error, Result};

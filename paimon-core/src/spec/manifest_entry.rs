@@ -1,7 +1,7 @@
 //! One entry of a manifest: a data file was added to or deleted from a bucket.
 
-use super::avro::{Cursor, MANIFEST_SCHEMA, Name, Shape, decode_all, put_bytes, put_long, required};
 use super::avro::{AvroCompression, AvroWriter};
+use super::avro::{Cursor, MANIFEST_SCHEMA, Name, Shape, decode_all, put_bytes, put_long, required};
 use super::data_file::DataFileMeta;
 use crate::error::{Error, Result};
 use crate::row::BinaryRow;

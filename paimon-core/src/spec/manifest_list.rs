@@ -1,7 +1,9 @@
 //! One entry of a manifest list: a manifest file and what it covers.
 
 use super::avro::{AvroCompression, AvroWriter};
-use super::avro::{Cursor, MANIFEST_LIST_SCHEMA, Name, Shape, decode_all, put_list, put_long, put_optional, put_text, required};
+use super::avro::{
+    Cursor, MANIFEST_LIST_SCHEMA, Name, Shape, decode_all, put_list, put_long, put_optional, put_text, required,
+};
 use super::manifest_entry::{MANIFEST_VERSION, check_version};
 use super::stats::SimpleStats;
 use crate::error::Result;
@@ -146,6 +148,8 @@ impl ManifestFileMeta {
         put_optional(out, self.min_row_id, put_long);
         put_optional(out, self.max_row_id, put_long);
         put_optional(out, self.total_buckets.map(i64::from), put_long);
-        put_optional(out, self.extra_files.as_ref(), |out, files| put_list(out, files, |out, file| put_text(out, file)));
+        put_optional(out, self.extra_files.as_ref(), |out, files| {
+            put_list(out, files, |out, file| put_text(out, file))
+        });
     }
 }

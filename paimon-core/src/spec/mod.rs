@@ -2,13 +2,14 @@
 //!
 //! Source: specification chapters "Snapshot", "Manifest", "Table Schema".
 
-mod bucket;
 pub(crate) mod avro;
+mod bucket;
 mod commit_message;
 mod data_file;
 mod index_manifest;
 mod manifest_entry;
 mod manifest_list;
+mod manifest_summary;
 mod schema;
 mod snapshot;
 mod stats;
@@ -24,6 +25,7 @@ pub(crate) use manifest_entry::ManifestWriter;
 pub use manifest_entry::{EntryKind, FileIdentity, ManifestEntry, decode_manifest};
 pub(crate) use manifest_list::encode_manifest_list;
 pub use manifest_list::{ManifestFileMeta, decode_manifest_list};
+pub(crate) use manifest_summary::ManifestSummary;
 pub use schema::{Schema, SchemaBuilder};
 pub use snapshot::{CommitKind, Snapshot};
 pub use stats::SimpleStats;

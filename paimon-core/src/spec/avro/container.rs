@@ -90,8 +90,10 @@ impl AvroCompression {
         let too_large = || Error::corrupt(format!("an Avro block has more than {MAX_BLOCK_BYTES} bytes"));
         let through = |codec: Codec| {
             let mut block = block.to_vec();
-            codec.decompress(&mut block).map_err(|e| damaged().with_source(e))?;
-            Ok(block)
+            match codec.decompress(&mut block) {
+                Ok(()) => Ok(block),
+                Err(e) => Err(damaged().with_source(e)),
+            }
         };
         let plain = match self {
             Self::None => block.to_vec(),
@@ -161,7 +163,9 @@ impl<'a> Header<'a> {
     fn read(bytes: &'a [u8]) -> Result<(Self, Cursor<'a>)> {
         let Some(rest) = bytes.strip_prefix(MAGIC) else {
             return Err(match bytes {
-                [b'O', b'R', b'C', ..] => Error::unsupported("manifests in ORC (option 'manifest.format') are not supported"),
+                [b'O', b'R', b'C', ..] => {
+                    Error::unsupported("manifests in ORC (option 'manifest.format') are not supported")
+                }
                 [b'P', b'A', b'R', b'1', ..] => {
                     Error::unsupported("manifests in Parquet (option 'manifest.format') are not supported")
                 }

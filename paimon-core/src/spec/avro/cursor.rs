@@ -69,7 +69,8 @@ impl<'a> Cursor<'a> {
     /// # Errors
     /// `Corrupt` if there are fewer.
     pub(crate) fn raw_bytes(&mut self) -> Result<&'a [u8]> {
-        let length = usize::try_from(self.raw_long()?).map_err(|_| Error::corrupt("a length in an Avro block is negative"))?;
+        let length =
+            usize::try_from(self.raw_long()?).map_err(|_| Error::corrupt("a length in an Avro block is negative"))?;
         self.take(length)
     }
 
@@ -116,7 +117,9 @@ impl<'a> Cursor<'a> {
     /// Text, or null.
     pub(crate) fn text(&mut self, shape: &Shape) -> Result<Option<String>> {
         let text = |bytes: &[u8]| {
-            std::str::from_utf8(bytes).map(str::to_owned).map_err(|e| Error::corrupt("text is not UTF-8").with_source(e))
+            std::str::from_utf8(bytes)
+                .map(str::to_owned)
+                .map_err(|e| Error::corrupt("text is not UTF-8").with_source(e))
         };
         self.bytes(shape)?.map(text).transpose()
     }

@@ -17,3 +17,6 @@ pub(crate) use encode::{put_bytes, put_list, put_long, put_optional, put_text};
 pub(crate) use names::Name;
 pub(crate) use schemas::{INDEX_MANIFEST_SCHEMA, MANIFEST_LIST_SCHEMA, MANIFEST_SCHEMA};
 pub(crate) use shape::Shape;
+
+#[cfg(test)]
+mod tests;

@@ -181,7 +181,10 @@ mod tests {
     #[test]
     fn wrong_schemas_are_corrupt() {
         let doubled = |i: usize| {
-            format!(r#"{{"name":"x","type":{{"type":"record","name":"r{i}","fields":[{{"name":"a","type":"r{0}"}},{{"name":"b","type":"r{0}"}}]}}}}"#, i - 1)
+            format!(
+                r#"{{"name":"x","type":{{"type":"record","name":"r{i}","fields":[{{"name":"a","type":"r{0}"}},{{"name":"b","type":"r{0}"}}]}}}}"#,
+                i - 1
+            )
         };
         let fields: Vec<String> = (1..40).map(doubled).collect();
         let bomb = format!(
@@ -190,7 +193,11 @@ mod tests {
         );
         let recursive = r#"{"type":"record","name":"r","fields":[{"name":"next","type":["null","r"]}]}"#;
         for schema in ["", "{}", "7", r#""text""#, r#"{"type":"record","name":"r"}"#, recursive, &bomb] {
-            assert_eq!(Shape::parse(schema.as_bytes()).unwrap_err().kind(), crate::error::ErrorKind::Corrupt, "{schema}");
+            assert_eq!(
+                Shape::parse(schema.as_bytes()).unwrap_err().kind(),
+                crate::error::ErrorKind::Corrupt,
+                "{schema}"
+            );
         }
     }
 }
