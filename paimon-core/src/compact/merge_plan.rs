@@ -108,3 +108,107 @@ impl Planner {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::super::levels::tests::file;
+    use super::*;
+    use crate::row::{BinaryRow, NullLayout};
+    use crate::types::{DataField, DataType, Datum, IntType};
+
+    fn schema() -> TableSchema {
+        TableSchema {
+            version: 3,
+            id: 0,
+            fields: vec![DataField::new(0, "k", DataType::Int(IntType::with_nullable(false)))],
+            highest_field_id: 0,
+            partition_keys: Vec::new(),
+            primary_keys: vec!["k".to_owned()],
+            options: BTreeMap::new(),
+            comment: None,
+            time_millis: 0,
+        }
+    }
+
+    /// A file written as `level:min-max:size`, and `:n` deletes or `:?` for unknown.
+    fn keyed(text: &str) -> Arc<DataFileMeta> {
+        let parts: Vec<&str> = text.split(':').collect();
+        let (min, max) = parts[1].split_once('-').unwrap();
+        let key = |v: &str| {
+            let types = schema().key_type().types();
+            BinaryRow::encode(&[Some(Datum::Int(v.parse().unwrap()))], &types, NullLayout::Reserved).unwrap()
+        };
+        let mut file = file(text, parts[0].parse().unwrap(), parts[2].parse().unwrap());
+        (file.min_key, file.max_key) = (key(min), key(max));
+        file.delete_row_count = match parts.get(3) {
+            Some(&"?") => None,
+            Some(count) => Some(count.parse().unwrap()),
+            None => Some(0),
+        };
+        Arc::new(file)
+    }
+
+    /// What is done to the files when they are compacted into a level: `up(..)` and `merge(sections; runs | files)`.
+    fn planned(files: &str, output_level: i32, pairs: &[(&str, &str)]) -> String {
+        let mut options: Options = [("target-file-size", "100 b")].into_iter().collect();
+        for (key, value) in pairs {
+            options.set(*key, *value);
+        }
+        let files: Vec<_> = files.split_whitespace().map(keyed).collect();
+        let levels = Levels::try_new(files.clone(), &options).unwrap();
+        let unit = CompactUnit { files, output_level, file_by_file: false };
+        let work = plan_merge(&unit, &levels, &schema(), &options).unwrap();
+        let Some(CompactWork::Merge { steps, drop_deletes, .. }) = work else { return "nothing".to_owned() };
+        let names =
+            |files: &Vec<Arc<DataFileMeta>>| files.iter().map(|f| f.file_name.as_str()).collect::<Vec<_>>().join(" ");
+        let section = |s: &Section| s.iter().map(names).collect::<Vec<_>>().join(" | ");
+        let step = |step: &MergeStep| match step {
+            MergeStep::Upgrade(file) => format!("up({})", file.file_name),
+            MergeStep::Rewrite(all) => format!("merge({})", all.iter().map(section).collect::<Vec<_>>().join("; ")),
+        };
+        let steps: Vec<String> = steps.iter().map(step).collect();
+        format!("{}{}", steps.join(" "), if drop_deletes { ", drop" } else { "" })
+    }
+
+    #[test]
+    fn overlapping_files_are_merged() {
+        assert_eq!(planned("0:1-9:5 0:5-20:5", 5, &[]), "merge(0:1-9:5 | 0:5-20:5), drop");
+        assert_eq!(planned("0:1-9:500 5:5-20:500", 5, &[]), "merge(0:1-9:500 | 5:5-20:500), drop");
+    }
+
+    #[test]
+    fn large_files_alone_are_upgraded_and_small_ones_joined() {
+        assert_eq!(planned("0:1-9:70 0:10-20:70", 5, &[]), "up(0:1-9:70) up(0:10-20:70), drop");
+        assert_eq!(planned("0:1-9:69 0:10-20:69", 5, &[]), "merge(0:1-9:69; 0:10-20:69), drop");
+        assert_eq!(planned("0:1-9:1", 5, &[]), "up(0:1-9:1), drop");
+        assert_eq!(
+            planned("0:1-2:1 0:3-4:1 5:5-6:90 0:7-8:1 4:9-10:90", 5, &[]),
+            "merge(0:1-2:1; 0:3-4:1) up(0:7-8:1) up(4:9-10:90), drop"
+        );
+        assert_eq!(planned("0:1-2:1 0:2-4:1 0:5-6:1", 5, &[]), "merge(0:1-2:1 | 0:2-4:1; 0:5-6:1), drop");
+        assert_eq!(planned("5:1-2:90", 5, &[]), "nothing");
+    }
+
+    #[test]
+    fn retracts_are_not_upgraded_to_the_top() {
+        assert_eq!(planned("0:1-9:90:1", 5, &[]), "merge(0:1-9:90:1), drop");
+        assert_eq!(planned("0:1-9:90:?", 5, &[]), "merge(0:1-9:90:?), drop");
+        assert_eq!(planned("0:1-9:90:1", 4, &[]), "up(0:1-9:90:1), drop");
+        assert_eq!(planned("0:1-9:90", 5, &[("compaction.force-rewrite-all-files", "true")]), "merge(0:1-9:90), drop");
+    }
+
+    #[test]
+    fn deletes_stay_while_a_higher_level_has_files() {
+        let options: Options = [("target-file-size", "100 b")].into_iter().collect();
+        let files: Vec<_> = ["0:1-1:1:1", "0:1-1:2", "5:1-1:9"].into_iter().map(keyed).collect();
+        let levels = Levels::try_new(files.clone(), &options).unwrap();
+        for (count, output_level, dropped) in [(2, 4, false), (3, 5, true)] {
+            let unit = CompactUnit { files: files[..count].to_vec(), output_level, file_by_file: false };
+            let work = plan_merge(&unit, &levels, &schema(), &options).unwrap();
+            let Some(CompactWork::Merge { drop_deletes, .. }) = work else { panic!("{work:?}") };
+            assert_eq!(drop_deletes, dropped);
+        }
+    }
+}
