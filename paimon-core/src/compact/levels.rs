@@ -14,14 +14,14 @@ use crate::spec::{DataFileMeta, NUM_LEVELS, NUM_SORTED_RUNS_TRIGGER};
 
 /// Files whose keys do not overlap: one file of level 0, or all files of a higher level.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SortedRun {
+pub struct LevelRun {
     /// The level.
     pub level: i32,
     /// The files.
     pub files: Vec<Arc<DataFileMeta>>,
 }
 
-impl SortedRun {
+impl LevelRun {
     /// Bytes of the files.
     pub fn size(&self) -> u64 {
         self.files.iter().map(|f| u64::try_from(f.file_size).unwrap_or_default()).sum()
@@ -31,7 +31,7 @@ impl SortedRun {
 /// The levels of a bucket.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Levels {
-    runs: Vec<SortedRun>,
+    runs: Vec<LevelRun>,
     max_level: i32,
 }
 
@@ -58,13 +58,13 @@ impl Levels {
             age(a).cmp(&age(b)).then_with(|| a.file_name.cmp(&b.file_name))
         });
         let max_level = max_level(options, higher.keys().next_back().copied())?;
-        let runs = level0.into_iter().map(|file| SortedRun { level: 0, files: vec![file] });
-        let runs = runs.chain(higher.into_iter().map(|(level, files)| SortedRun { level, files })).collect();
+        let runs = level0.into_iter().map(|file| LevelRun { level: 0, files: vec![file] });
+        let runs = runs.chain(higher.into_iter().map(|(level, files)| LevelRun { level, files })).collect();
         Ok(Self { runs, max_level })
     }
 
     /// The runs, newest first.
-    pub fn runs(&self) -> &[SortedRun] {
+    pub fn runs(&self) -> &[LevelRun] {
         &self.runs
     }
 

@@ -11,7 +11,7 @@ use super::pick::CompactUnit;
 use super::task::{CompactWork, MergeStep};
 use crate::error::Result;
 use crate::options::Options;
-use crate::scan::{Section, sections};
+use crate::scan::{SortedRun, sections};
 use crate::spec::{DataFileMeta, FORCE_REWRITE_ALL, SMALL_FILE_RATIO, TARGET_FILE_SIZE, TableSchema};
 
 /// Bytes of a full data file: `target-file-size`, else 128 MiB with primary key and 256 MiB without.
@@ -50,7 +50,7 @@ pub fn plan_merge(
     if unit.file_by_file {
         planner.steps = unit.files.iter().map(|file| MergeStep::Rewrite(vec![alone(file)])).collect();
     } else {
-        for section in sections(&unit.files, &schema.key_type().types())? {
+        for section in sections(unit.files.clone(), &schema.key_type().types())? {
             planner.add(section);
         }
         planner.rewrite_pending();
@@ -63,8 +63,8 @@ pub fn plan_merge(
     }))
 }
 
-fn alone(file: &Arc<DataFileMeta>) -> Section {
-    vec![vec![Arc::clone(file)]]
+fn alone(file: &Arc<DataFileMeta>) -> Vec<SortedRun> {
+    vec![SortedRun { files: vec![Arc::clone(file)] }]
 }
 
 struct Planner {
@@ -73,14 +73,14 @@ struct Planner {
     force_rewrite: bool,
     small: u64,
     /// Sections that are rewritten together as soon as something follows that is not.
-    pending: Vec<Section>,
+    pending: Vec<Vec<SortedRun>>,
     steps: Vec<MergeStep>,
 }
 
 impl Planner {
-    fn add(&mut self, section: Section) {
+    fn add(&mut self, section: Vec<SortedRun>) {
         let [run] = section.as_slice() else { return self.pending.push(section) };
-        for file in run {
+        for file in &run.files {
             if u64::try_from(file.file_size).unwrap_or_default() < self.small {
                 self.pending.push(alone(file));
             } else {
@@ -94,7 +94,9 @@ impl Planner {
         let pending = std::mem::take(&mut self.pending);
         match pending.as_slice() {
             [] => {}
-            [section] if section.len() == 1 => section.iter().flatten().for_each(|file| self.upgrade(file)),
+            [section] if section.len() == 1 => {
+                section.iter().flat_map(|run| &run.files).for_each(|file| self.upgrade(file))
+            }
             _ => self.steps.push(MergeStep::Rewrite(pending)),
         }
     }
@@ -161,9 +163,8 @@ mod tests {
         let unit = CompactUnit { files, output_level, file_by_file: false };
         let work = plan_merge(&unit, &levels, &schema(), &options).unwrap();
         let Some(CompactWork::Merge { steps, drop_deletes, .. }) = work else { return "nothing".to_owned() };
-        let names =
-            |files: &Vec<Arc<DataFileMeta>>| files.iter().map(|f| f.file_name.as_str()).collect::<Vec<_>>().join(" ");
-        let section = |s: &Section| s.iter().map(names).collect::<Vec<_>>().join(" | ");
+        let names = |run: &SortedRun| run.files.iter().map(|f| f.file_name.as_str()).collect::<Vec<_>>().join(" ");
+        let section = |s: &Vec<SortedRun>| s.iter().map(names).collect::<Vec<_>>().join(" | ");
         let step = |step: &MergeStep| match step {
             MergeStep::Upgrade(file) => format!("up({})", file.file_name),
             MergeStep::Rewrite(all) => format!("merge({})", all.iter().map(section).collect::<Vec<_>>().join("; ")),

@@ -16,7 +16,7 @@ mod rewrite;
 mod task;
 
 pub use append::AppendPlanner;
-pub use levels::{Levels, SortedRun};
+pub use levels::{LevelRun, Levels};
 pub use merge_plan::plan_merge;
 pub use pick::{CompactUnit, Moment, PickOptions, pick, pick_full};
 pub use plan::{CompactStrategy, plan_tasks};

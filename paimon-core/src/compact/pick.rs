@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::levels::{Levels, SortedRun};
+use super::levels::{LevelRun, Levels};
 use crate::error::Result;
 use crate::options::Options;
 use crate::spec::{
@@ -125,14 +125,14 @@ pub fn pick_full(levels: &Levels, options: &PickOptions) -> Option<CompactUnit> 
     }
 }
 
-fn unit_of(runs: &[SortedRun], output_level: i32) -> CompactUnit {
+fn unit_of(runs: &[LevelRun], output_level: i32) -> CompactUnit {
     let files = runs.iter().flat_map(|run| run.files.iter().cloned()).collect();
     CompactUnit { files, output_level, file_by_file: false }
 }
 
 struct Picker<'a> {
     levels: &'a Levels,
-    runs: &'a [SortedRun],
+    runs: &'a [LevelRun],
     options: &'a PickOptions,
     /// Percent by which the next run may be larger.
     ratio: u64,
@@ -169,12 +169,12 @@ impl Picker<'_> {
                 return true;
             }
         }
-        let size = |runs: &[SortedRun]| runs.iter().map(SortedRun::size).sum::<u64>();
+        let size = |runs: &[LevelRun]| runs.iter().map(LevelRun::size).sum::<u64>();
         if self.options.total_size_threshold.is_some_and(|threshold| size(self.runs) < threshold) {
             return true;
         }
         let top = self.runs.last().filter(|run| run.level == self.levels.max_level());
-        let below_top = size(self.runs) - top.map_or(0, SortedRun::size);
+        let below_top = size(self.runs) - top.map_or(0, LevelRun::size);
         self.options.incremental_size_threshold.is_some_and(|threshold| below_top > threshold)
     }
 
@@ -203,7 +203,7 @@ impl Picker<'_> {
     /// and 1 join whatever their size.
     fn grow(&self, count: usize, picked: bool) -> Option<CompactUnit> {
         let (mut count, mut picked) = (count, picked);
-        let mut size: u64 = self.runs[..count].iter().map(SortedRun::size).sum();
+        let mut size: u64 = self.runs[..count].iter().map(LevelRun::size).sum();
         for next in &self.runs[count..] {
             let limit = size as f64 * (100 + self.ratio) as f64 / 100.0;
             if limit < next.size() as f64 && (!picked || next.level > 1) {

@@ -20,7 +20,7 @@ use crate::meta::TablePaths;
 use crate::options::Options;
 use crate::read::{RunSource, run_stream};
 use crate::runtime::{Reservation, Resources};
-use crate::scan::Section;
+use crate::scan::SortedRun;
 use crate::spec::{DataFileMeta, FileSource, READ_BATCH_SIZE, TARGET_FILE_ROWS, TARGET_FILE_SIZE};
 use crate::table::Table;
 use crate::types::{DataField, RowType, sequence_number_field, to_arrow_schema, value_kind_field};
@@ -118,7 +118,7 @@ impl Rewriter {
                                 }
                             }
                             result.written.extend(finish(writer, written).await?);
-                            let files = sections.iter().flatten().flatten();
+                            let files = sections.iter().flatten().flat_map(|run| &run.files);
                             result.rewritten.extend(files.map(|f| f.as_ref().clone()));
                         }
                     }
@@ -167,13 +167,13 @@ impl Rewriter {
     }
 
     /// The rows of a section. A single run goes through the merge too: that checks its order and drops its deletes.
-    fn merged(&self, task: &CompactTask, section: &Section, drop_deletes: bool) -> Result<BatchStream> {
+    fn merged(&self, task: &CompactTask, section: &[SortedRun], drop_deletes: bool) -> Result<BatchStream> {
         let Some(rule) = &self.rule else {
             return Err(Error::internal("files of a table without primary key cannot be merged"));
         };
         let fields = self.key_value_fields();
         let source = self.source(task)?;
-        let runs = section.iter().map(|files| run_stream(source.clone(), files.clone(), fields.clone(), None));
+        let runs = section.iter().map(|run| run_stream(source.clone(), run.files.clone(), fields.clone(), None));
         let schema: SchemaRef = to_arrow_schema(&RowType::new(fields.clone()));
         merge_runs(schema, runs.collect(), Arc::clone(rule), drop_deletes, self.batch_rows, &self.resources)
     }

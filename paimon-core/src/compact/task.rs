@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::row::BinaryRow;
-use crate::scan::Section;
+use crate::scan::SortedRun;
 use crate::spec::{CommitMessage, CompactIncrement, DataFileMeta, DataIncrement};
 
 /// What is done to the files of a primary-key table, in key order.
@@ -12,7 +12,7 @@ pub enum MergeStep {
     /// The file is taken to the output level as it is.
     Upgrade(Arc<DataFileMeta>),
     /// The sections are merged one after another into new files.
-    Rewrite(Vec<Section>),
+    Rewrite(Vec<Vec<SortedRun>>),
 }
 
 /// The work of a task.

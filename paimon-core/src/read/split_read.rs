@@ -16,7 +16,7 @@ use crate::format::BatchStream;
 use crate::merge::{MergeRule, merge_runs};
 use crate::predicate::Predicate;
 use crate::runtime::Resources;
-use crate::scan::{Section, Split, sections};
+use crate::scan::{SortedRun, Split, sections};
 use crate::spec::DataFileMeta;
 use crate::table::Table;
 use crate::types::{DataField, RowType, sequence_number_field, to_arrow_schema, value_kind_field};
@@ -35,7 +35,7 @@ enum Way {
     /// One file after another.
     Unmerged(Finish),
     /// Section by section.
-    Sections(Vec<Section>, Arc<MergeRule>),
+    Sections(Vec<Vec<SortedRun>>, Arc<MergeRule>),
 }
 
 impl SplitRead {
@@ -80,13 +80,18 @@ impl SplitRead {
             return Ok(Way::Unmerged(Finish { drop_deletes: has_kinds, has_kinds }));
         }
         let rule = MergeRule::try_new(schema, self.table.options())?;
-        Ok(Way::Sections(sections(&split.files, &schema.key_type().types())?, Arc::new(rule)))
+        Ok(Way::Sections(sections(split.files.clone(), &schema.key_type().types())?, Arc::new(rule)))
     }
 
-    fn section(self: &Arc<Self>, source: RunSource, section: Section, rule: Arc<MergeRule>) -> Result<BatchStream> {
+    fn section(
+        self: &Arc<Self>,
+        source: RunSource,
+        section: Vec<SortedRun>,
+        rule: Arc<MergeRule>,
+    ) -> Result<BatchStream> {
         let needs_kinds = |f: &Arc<DataFileMeta>| f.delete_row_count != Some(0);
-        match <[Vec<Arc<DataFileMeta>>; 1]>::try_from(section) {
-            Ok([files]) => {
+        match <[SortedRun; 1]>::try_from(section) {
+            Ok([SortedRun { files }]) => {
                 let has_kinds = self.columns.row_kind || files.iter().any(needs_kinds);
                 Ok(self.unmerged(source, files, Finish { drop_deletes: true, has_kinds }))
             }
@@ -105,12 +110,7 @@ impl SplitRead {
     }
 
     /// Runs that are merged: only conjuncts on the key may skip rows below the merge.
-    fn merged(
-        self: &Arc<Self>,
-        source: &RunSource,
-        runs: Vec<Vec<Arc<DataFileMeta>>>,
-        rule: Arc<MergeRule>,
-    ) -> Result<BatchStream> {
+    fn merged(self: &Arc<Self>, source: &RunSource, runs: Vec<SortedRun>, rule: Arc<MergeRule>) -> Result<BatchStream> {
         let row_kind = self.columns.row_kind;
         let mut result = self.columns.needed();
         if row_kind {
@@ -118,7 +118,7 @@ impl SplitRead {
         }
         let fields = merge_fields(&self.columns.needed(), &rule, &self.table)?;
         let filter: Option<Predicate> = self.columns.key_filter.clone();
-        let runs = runs.into_iter().map(|files| run_stream(source.clone(), files, fields.clone(), filter.clone()));
+        let runs = runs.into_iter().map(|run| run_stream(source.clone(), run.files, fields.clone(), filter.clone()));
         let schema = to_arrow_schema(&RowType::new(result));
         let merged = merge_runs(schema, runs.collect(), rule, true, self.batch_rows, &self.resources)?;
         Ok(self.finish(merged, Finish { drop_deletes: false, has_kinds: row_kind }))

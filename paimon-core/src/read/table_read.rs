@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::format::BatchStream;
 use crate::predicate::Predicate;
 use crate::runtime::Resources;
-use crate::scan::{Section, Split, sections};
+use crate::scan::{SortedRun, Split, sections};
 use crate::spec::{DataFileMeta, READ_BATCH_SIZE};
 use crate::table::Table;
 use crate::types::DataField;
@@ -83,9 +83,9 @@ impl TableRead {
         if split.streaming || split.raw_convertible || split.deletion_files.is_some() || split.files.len() < 2 {
             return Ok(vec![split.clone()]);
         }
-        let sections = sections(&split.files, &self.table.schema().key_type().types())?;
-        let piece = |section: Section| {
-            let files: Vec<Arc<DataFileMeta>> = section.into_iter().flatten().collect();
+        let sections = sections(split.files.clone(), &self.table.schema().key_type().types())?;
+        let piece = |section: Vec<SortedRun>| {
+            let files: Vec<Arc<DataFileMeta>> = section.into_iter().flat_map(|run| run.files).collect();
             let raw_convertible = matches!(files.as_slice(), [only] if only.delete_row_count == Some(0));
             Split { files, raw_convertible, ..split.clone() }
         };

@@ -6,6 +6,6 @@ mod split;
 mod table_scan;
 
 pub use plan::{Plan, ScanTrace};
-pub use sections::{Section, sections};
+pub use sections::{SortedRun, sections};
 pub use split::{DeletionFile, Split};
 pub use table_scan::TableScan;

@@ -1,60 +1,93 @@
-//! Sections: groups of files whose key ranges overlap.
+//! Files of a bucket by key range: sections that share no key, and the sorted runs inside each.
 //!
-//! Invariants: no key is in two sections; sections are in key order; within a section files form as few sorted runs as
-//! the greedy rule of Java finds, each in key order. Source: read-path sheet section 5;
+//! Invariants: two sections share no key, so each can be read on its own; the files of a run do not overlap and stand in
+//! key order, so a section of one run needs no merge. Source: read-path sheet section 5;
 //! `mergetree/compact/IntervalPartition.java`.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use crate::error::{Result, ResultExt};
 use crate::spec::DataFileMeta;
 use crate::types::{DataType, Datum};
 
-/// The runs of a section; the files of a run do not overlap and are in key order.
-pub type Section = Vec<Vec<Arc<DataFileMeta>>>;
+/// Files in key order that do not overlap.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SortedRun {
+    /// The files, by key ascending.
+    pub files: Vec<Arc<DataFileMeta>>,
+}
+
+impl SortedRun {
+    /// Bytes of the files.
+    pub fn size_bytes(&self) -> i64 {
+        self.files.iter().map(|f| f.file_size).sum()
+    }
+}
 
 type Key = Vec<Option<Datum>>;
 
-/// Cuts the files of one bucket into sections. `key_types` are the types of the trimmed primary key.
+struct KeyedFile {
+    min: Key,
+    max: Key,
+    file: Arc<DataFileMeta>,
+}
+
+/// Sections in key order, each of at least one run. `key_types` are the types of the trimmed primary key.
 ///
 /// # Errors
-/// `Corrupt` naming the file whose least or greatest key cannot be decoded.
-pub fn sections(files: &[Arc<DataFileMeta>], key_types: &[DataType]) -> Result<Vec<Section>> {
-    let mut keyed = Vec::with_capacity(files.len());
-    for file in files {
-        let min: Key = file.min_key.decode(key_types).context("file", &file.file_name)?;
-        let max: Key = file.max_key.decode(key_types).context("file", &file.file_name)?;
-        keyed.push((min, max, Arc::clone(file)));
+/// `Corrupt` naming a file whose key bounds do not decode.
+pub fn sections(files: Vec<Arc<DataFileMeta>>, key_types: &[DataType]) -> Result<Vec<Vec<SortedRun>>> {
+    let mut keyed = files
+        .into_iter()
+        .map(|file| {
+            let decode =
+                || -> Result<(Key, Key)> { Ok((file.min_key.decode(key_types)?, file.max_key.decode(key_types)?)) };
+            let (min, max) = decode().context("file", &file.file_name)?;
+            Ok(KeyedFile { min, max, file })
+        })
+        .collect::<Result<Vec<_>>>()?;
+    keyed.sort_by(|a, b| (&a.min, &a.max).cmp(&(&b.min, &b.max)));
+    let mut sections = Vec::new();
+    let mut section: Vec<KeyedFile> = Vec::new();
+    let mut greatest: Option<Key> = None;
+    for file in keyed {
+        if greatest.as_ref().is_some_and(|max| file.min > *max) {
+            sections.push(runs(std::mem::take(&mut section)));
+            greatest = None;
+        }
+        if greatest.as_ref().is_none_or(|max| file.max > *max) {
+            greatest = Some(file.max.clone());
+        }
+        section.push(file);
     }
-    keyed.sort_by(|a, b| (&a.0, &a.1).cmp(&(&b.0, &b.1)));
-
-    let mut sections: Vec<Section> = Vec::new();
-    // The greatest key of each run of the last section, and of the section.
-    let mut run_ends: Vec<Key> = Vec::new();
-    let mut section_end: Option<Key> = None;
-    for (min, max, file) in keyed {
-        if section_end.as_ref().is_none_or(|end| min > *end) {
-            sections.push(Vec::new());
-            run_ends.clear();
-            section_end = None;
-        }
-        if section_end.as_ref().is_none_or(|end| max > *end) {
-            section_end = Some(max.clone());
-        }
-        let Some(section) = sections.last_mut() else { continue };
-        let shortest = run_ends.iter().enumerate().min_by(|a, b| a.1.cmp(b.1));
-        match shortest.filter(|(_, end)| min > **end).map(|(run, _)| run) {
-            Some(run) => {
-                section[run].push(file);
-                run_ends[run] = max;
-            }
-            None => {
-                section.push(vec![file]);
-                run_ends.push(max);
-            }
-        }
+    if !section.is_empty() {
+        sections.push(runs(section));
     }
     Ok(sections)
+}
+
+/// Greedy runs of files in order of their least key: a file joins the run that ends first, if it begins after that end.
+fn runs(files: Vec<KeyedFile>) -> Vec<SortedRun> {
+    let mut runs: Vec<SortedRun> = Vec::new();
+    let mut ends: BinaryHeap<Reverse<(Key, usize)>> = BinaryHeap::new();
+    for file in files {
+        let free = match ends.peek() {
+            Some(Reverse((end, _))) if file.min > *end => ends.pop(),
+            _ => None,
+        };
+        let run = match free {
+            Some(Reverse((_, run))) => run,
+            None => {
+                runs.push(SortedRun { files: Vec::new() });
+                runs.len() - 1
+            }
+        };
+        runs[run].files.push(file.file);
+        ends.push(Reverse((file.max, run)));
+    }
+    runs
 }
 
 #[cfg(test)]
@@ -95,9 +128,9 @@ mod tests {
     /// Sections in braces, runs separated by bars.
     fn show(files: &[(i32, i32)]) -> String {
         let files: Vec<_> = files.iter().map(|&(min, max)| file(min, max)).collect();
-        let run = |run: &Vec<Arc<DataFileMeta>>| run.iter().map(|f| f.file_name.clone()).collect::<Vec<_>>().join(" ");
-        let section = |s: &Section| format!("{{{}}}", s.iter().map(run).collect::<Vec<_>>().join(" | "));
-        let all = sections(&files, &[DataType::Int(IntType::new())]).unwrap();
+        let run = |run: &SortedRun| run.files.iter().map(|f| f.file_name.clone()).collect::<Vec<_>>().join(" ");
+        let section = |s: &Vec<SortedRun>| format!("{{{}}}", s.iter().map(run).collect::<Vec<_>>().join(" | "));
+        let all = sections(files, &[DataType::Int(IntType::new())]).unwrap();
         all.iter().map(section).collect::<Vec<_>>().join(" ")
     }
 
@@ -115,7 +148,7 @@ mod tests {
     fn a_key_that_cannot_be_decoded_names_the_file() {
         let mut bad = file(1, 2).as_ref().clone();
         bad.max_key = BinaryRow::empty();
-        let error = sections(&[Arc::new(bad)], &[DataType::Int(IntType::new())]).unwrap_err();
+        let error = sections(vec![Arc::new(bad)], &[DataType::Int(IntType::new())]).unwrap_err();
         assert_eq!(error.context_value("file"), Some("1-2"));
     }
 }
