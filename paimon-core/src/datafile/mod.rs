@@ -7,8 +7,14 @@
 pub(crate) mod cast;
 mod column_map;
 mod file_filter;
+mod file_meta;
+mod level_options;
 mod reader;
 mod rolling;
+mod stats;
 
 pub use reader::{DataFileReader, FileRequest, key_value_fields};
 pub use rolling::{FileLayout, RollingWriter, WriterConfig};
+
+#[cfg(test)]
+mod tests;

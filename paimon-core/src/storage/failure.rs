@@ -13,7 +13,7 @@ pub(super) fn from_io(error: io::Error, location: &str) -> Error {
 }
 
 /// The error of an operator on `location`.
-pub(super) fn from_operator(error: opendal::Error, location: &str) -> Error {
+pub(crate) fn from_operator(error: opendal::Error, location: &str) -> Error {
     let own = match error.kind() {
         opendal::ErrorKind::NotFound => from_io_kind(io::ErrorKind::NotFound),
         opendal::ErrorKind::PermissionDenied => from_io_kind(io::ErrorKind::PermissionDenied),

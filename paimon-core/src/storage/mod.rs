@@ -14,4 +14,5 @@ mod location;
 mod objects;
 mod schemes;
 
+pub(crate) use failure::from_operator;
 pub use file_io::{FileIO, FileStatus};

@@ -5,17 +5,21 @@
 
 mod bounds;
 mod conform;
+mod encode;
 mod failure;
 mod footer;
 mod projection;
+mod properties;
 mod prune;
 mod read;
+mod schema;
 mod source;
+mod write;
 
 use async_trait::async_trait;
 
 use super::{BatchStream, FileFormat, FileWriter, InputFile, OutputFile, ReadRequest};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::options::Options;
 use crate::types::DataField;
 
@@ -37,7 +41,6 @@ impl FileFormat for ParquetFormat {
     }
 
     fn write(&self, file: OutputFile, columns: &[DataField], options: &Options) -> Result<Box<dyn FileWriter>> {
-        let _ = (file, columns, options);
-        Err(Error::unsupported("writing Parquet files"))
+        Ok(Box::new(write::ParquetWriter::try_new(file, columns, options)?))
     }
 }
