@@ -14,6 +14,8 @@ mod pick;
 mod plan;
 mod rewrite;
 mod task;
+#[cfg(test)]
+mod tests;
 
 pub use append::AppendPlanner;
 pub use levels::{LevelRun, Levels};

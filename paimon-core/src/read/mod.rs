@@ -14,6 +14,10 @@ mod finish;
 mod parallel;
 mod split_read;
 mod table_read;
+#[cfg(test)]
+pub(crate) mod testing;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use files::{RunSource, run_stream};
 pub use table_read::TableRead;

@@ -86,7 +86,9 @@ impl TableRead {
         let sections = sections(split.files.clone(), &self.table.schema().key_type().types())?;
         let piece = |section: Vec<SortedRun>| {
             let files: Vec<Arc<DataFileMeta>> = section.into_iter().flat_map(|run| run.files).collect();
-            let raw_convertible = matches!(files.as_slice(), [only] if only.delete_row_count == Some(0));
+            // Raw splits show all rows as +I, but the split that is cut shows the kinds that are stored.
+            let one_file = matches!(files.as_slice(), [only] if only.delete_row_count == Some(0));
+            let raw_convertible = one_file && !self.row_kind;
             Split { files, raw_convertible, ..split.clone() }
         };
         Ok(sections.into_iter().map(piece).collect())
