@@ -251,7 +251,7 @@ async fn files_roll_by_rows_exactly_and_by_size_after_a_thousand_rows() {
     let (schema, rows) = numbers(0..2_500);
     let room = Room::new();
     let layout = FileLayout::Append { first_sequence: 100 };
-    let files = room.write(&schema, &[("target-file-row-num", "1000")], layout, &[rows.clone()]).await;
+    let files = room.write(&schema, &[("target-file-row-num", "1000")], layout, std::slice::from_ref(&rows)).await;
     let found: Vec<_> = files.iter().map(|f| (f.row_count, f.min_sequence_number, f.max_sequence_number)).collect();
     assert_eq!(found, [(1000, 100, 1099), (1000, 1100, 2099), (500, 2100, 2599)]);
     let names: Vec<_> = files.iter().map(|f| f.file_name.rsplit_once('-').unwrap()).collect();

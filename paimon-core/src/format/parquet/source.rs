@@ -88,16 +88,18 @@ mod tests {
 
     #[test]
     fn neighbours_are_joined_up_to_a_limit() {
-        let far = GAP + 100;
-        let cases: [(&[Range<u64>], &[Range<u64>]); 5] = [
-            (&[0..10, 10..20], &[0..20]),
-            (&[10..20, 0..5], &[0..20]),
-            (&[0..10, 10 + far..20 + far], &[0..10, 10 + far..20 + far]),
-            (&[0..REQUEST, REQUEST..REQUEST + 5], &[0..REQUEST, REQUEST..REQUEST + 5]),
-            (&[0..10, 3..3, 2..5, 8..12], &[0..12]),
+        const FAR: u64 = GAP + 100;
+        type Pairs = &'static [(u64, u64)];
+        let cases: [(Pairs, Pairs); 5] = [
+            (&[(0, 10), (10, 20)], &[(0, 20)]),
+            (&[(10, 20), (0, 5)], &[(0, 20)]),
+            (&[(0, 10), (10 + FAR, 20 + FAR)], &[(0, 10), (10 + FAR, 20 + FAR)]),
+            (&[(0, REQUEST), (REQUEST, REQUEST + 5)], &[(0, REQUEST), (REQUEST, REQUEST + 5)]),
+            (&[(0, 10), (3, 3), (2, 5), (8, 12)], &[(0, 12)]),
         ];
-        for (ranges, expected) in cases {
-            assert_eq!(join(ranges), expected, "{ranges:?}");
+        let ranges = |pairs: Pairs| pairs.iter().map(|(start, end)| *start..*end).collect::<Vec<_>>();
+        for (input, expected) in cases {
+            assert_eq!(join(&ranges(input)), ranges(expected), "{input:?}");
         }
     }
 
