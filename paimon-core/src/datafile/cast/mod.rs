@@ -11,7 +11,7 @@ mod text_to;
 
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, BinaryArray};
+use arrow::array::{ArrayRef, AsArray, BinaryArray};
 
 use crate::error::{Error, Result};
 use crate::types::{DataType, MAX_LENGTH};

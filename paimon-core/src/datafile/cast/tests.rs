@@ -1,5 +1,7 @@
 //! Casts against values measured with Java.
 
+use arrow::array::Array;
+
 use super::*;
 use crate::types::testing::*;
 use crate::types::{

@@ -57,7 +57,7 @@ pub(super) fn find(to: &DataType) -> Option<Cast> {
                 Ok(Arc::new(values.with_precision_and_scale(precision, scale)?))
             })
         }
-        DataType::Date(_) => Box::new(|array| primitives::<Date32Type>(array, |t| date(t), "DATE")),
+        DataType::Date(_) => Box::new(|array| primitives::<Date32Type>(array, date, "DATE")),
         DataType::Time(_) => Box::new(|array| primitives::<Time32MillisecondType>(array, time, "TIME")),
         DataType::Timestamp(t) => {
             let precision = t.precision();
