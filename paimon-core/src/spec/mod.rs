@@ -4,8 +4,10 @@
 
 pub(crate) mod avro;
 mod bucket;
+mod check;
 mod commit_message;
 mod data_file;
+mod field_ids;
 mod index_manifest;
 mod manifest_entry;
 mod manifest_list;

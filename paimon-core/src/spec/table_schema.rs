@@ -5,10 +5,28 @@
 
 use std::collections::{BTreeMap, HashSet};
 
+use super::field_ids::FieldIdCounter;
 use super::schema::Schema;
 use crate::error::{Error, Result};
 use crate::json::{self, Json, Object};
 use crate::types::{DataField, FieldIds, RowType, field_from_json, field_to_json};
+
+/// The version of documents that are written.
+const CURRENT_VERSION: i32 = 3;
+
+/// The keys of the declaration, or those of an option, which is removed then.
+fn keys_of(
+    options: &mut BTreeMap<String, String>,
+    option: &str,
+    what: &str,
+    declared: &[String],
+) -> Result<Vec<String>> {
+    let Some(text) = options.remove(option) else { return Ok(declared.to_vec()) };
+    if !declared.is_empty() {
+        return Err(Error::invalid_config(format!("Cannot define {what} on DDL and table options at the same time.")));
+    }
+    Ok(text.split(',').map(|key| key.trim().to_owned()).collect())
+}
 
 /// A version of a table's schema. Source: specification chapter "Table Schema"; `schema/TableSchema.java`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,8 +57,36 @@ impl TableSchema {
     /// # Errors
     /// `InvalidInput`, `InvalidConfig` or `Unsupported` by the rules of the schema sheet section 7.
     pub fn create(schema: &Schema, time_millis: i64) -> Result<Self> {
-        let _ = (schema, time_millis);
-        Err(Error::unsupported("creating schemas"))
+        let mut options = schema.options.clone();
+        let primary_keys = keys_of(&mut options, "primary-key", "primary key", &schema.primary_keys)?;
+        let partition_keys = keys_of(&mut options, "partition", "partition", &schema.partition_keys)?;
+        let nullable_keys = options.get("primary-key.nullable").is_some_and(|v| v.eq_ignore_ascii_case("true"));
+        let mut ids = FieldIdCounter::after(-1);
+        let mut fields = schema.fields.iter().map(|f| ids.renumber(f)).collect::<Result<Vec<_>>>()?;
+        for field in fields.iter_mut().filter(|f| primary_keys.contains(&f.name)) {
+            field.data_type = field.data_type.with_nullable(nullable_keys);
+        }
+        let created = Self {
+            version: CURRENT_VERSION,
+            id: 0,
+            fields,
+            highest_field_id: ids.highest(),
+            partition_keys,
+            primary_keys,
+            options,
+            comment: schema.comment.clone(),
+            time_millis,
+        };
+        created.check()?;
+        Ok(created)
+    }
+
+    /// Checks the rules of the schema sheet section 7, as for a table to be created.
+    ///
+    /// # Errors
+    /// `InvalidInput`, `InvalidConfig` or `Unsupported` naming the column or option.
+    pub fn check(&self) -> Result<()> {
+        super::check::check(self)
     }
 
     /// The JSON document with Java's keys in Java's order.

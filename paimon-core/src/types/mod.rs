@@ -9,6 +9,7 @@ mod row_kind;
 mod system_fields;
 #[cfg(test)]
 pub(crate) mod testing;
+mod text_value;
 mod type_parser;
 mod type_string;
 
