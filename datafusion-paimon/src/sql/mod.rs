@@ -1,1 +1,7 @@
 //! The statements that DataFusion cannot plan.
+
+mod dialect;
+mod parse;
+mod printer;
+mod statement;
+mod tokens;
