@@ -1,0 +1,241 @@
+//! Statements that the engine plans: parsed with our dialect, checked for parts that it would ignore, planned, run.
+//!
+//! Invariants: a clause that the engine parses and drops is refused by name; errors of the core keep their kind.
+//! Source: SQL sheet SQL-001, SQL-002, SQL-006, SQL-209.
+
+use std::ops::ControlFlow;
+
+use datafusion::common::DataFusionError;
+use datafusion::error::Result;
+use datafusion::logical_expr::{LogicalPlan, Statement as PlanStatement};
+use datafusion::prelude::DataFrame;
+use datafusion::sql::parser::{DFParserBuilder, Statement as EngineStatement};
+use datafusion::sql::sqlparser::ast::{Query, Select, Statement, TableFactor, Visit, Visitor};
+use datafusion::sql::sqlparser::parser::ParserError;
+use paimon_core::Error;
+use paimon_core::error::Entity;
+
+use super::dialect::PaimonDialect;
+use super::rewrite::rewrite;
+use super::session::Session;
+use super::tokens::{Fragment, hint_text};
+use crate::error::{core_error, to_datafusion};
+
+const DIALECT_KEY: &str = "datafusion.sql_parser.dialect";
+
+impl Session<'_> {
+    /// Parses a statement for the engine.
+    ///
+    /// # Errors
+    /// `InvalidInput` with line and column; `Unsupported` naming a clause that the engine would ignore.
+    pub(crate) fn parse_for_engine(&self, fragment: &Fragment) -> Result<EngineStatement> {
+        let hints = fragment.0.iter().any(|t| hint_text(&t.token).is_some());
+        let tokens = rewrite(fragment.0.clone()).map_err(to_datafusion)?;
+        let limit = self.state.config().options().sql_parser.recursion_limit.get();
+        let parsed = DFParserBuilder::new(tokens)
+            .with_dialect(&PaimonDialect)
+            .with_recursion_limit(limit)
+            .build()
+            .and_then(|mut parser| parser.parse_statements());
+        let mut statements = parsed.map_err(|e| syntax_error(e, hints))?;
+        let statement = match (statements.pop_front(), statements.is_empty()) {
+            (Some(statement), true) => statement,
+            _ => return Err(to_datafusion(Error::invalid_input("expected one statement"))),
+        };
+        check(&statement)?;
+        Ok(statement)
+    }
+
+    /// Plans a statement of the engine.
+    ///
+    /// # Errors
+    /// Those of the engine; `NotFound` naming a database or table of a Paimon catalog that does not exist.
+    pub(crate) async fn plan_for_engine(&self, statement: EngineStatement) -> Result<LogicalPlan> {
+        let references = self.state.resolve_table_references(&statement)?;
+        match self.state.statement_to_plan(statement).await {
+            Ok(plan) => Ok(plan),
+            Err(error) if core_error(&error).is_some() => Err(error),
+            Err(error) => {
+                for reference in references {
+                    let catalog = reference.catalog().unwrap_or(self.current_catalog());
+                    let database = reference.schema().unwrap_or(self.current_database());
+                    if let Some(missing) = self.missing(catalog, database, reference.table()).await? {
+                        return Err(to_datafusion(missing));
+                    }
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// The error for a table that does not exist in a Paimon catalog, or in no catalog at all.
+    async fn missing(&self, catalog: &str, database: &str, object: &str) -> Result<Option<Error>> {
+        let Some(provider) = self.paimon(catalog) else {
+            return Ok((!self.has_catalog(catalog)).then(|| {
+                Error::not_found(Entity::Database, format!("Catalog {catalog} does not exist."))
+            }));
+        };
+        let database_provider = provider.database(database);
+        if datafusion::catalog::SchemaProvider::table(&database_provider, object).await?.is_some() {
+            return Ok(None);
+        }
+        let core = provider.catalog();
+        if !core.database_exists(database).await.map_err(to_datafusion)? {
+            return Ok(Some(Error::not_found(Entity::Database, format!("Database {database} does not exist."))));
+        }
+        let names = core.list_tables(database).await.map_err(to_datafusion)?;
+        let hint = match nearest(object, &names) {
+            Some(name) if name.eq_ignore_ascii_case(object) => format!(" Did you mean \"{name}\", in quotes?"),
+            Some(name) => format!(" Did you mean {name}?"),
+            None => String::new(),
+        };
+        Ok(Some(Error::not_found(Entity::Table, format!("Table {database}.{object} does not exist.{hint}"))))
+    }
+
+    /// Runs a statement of the engine. Queries run when the result is collected, everything else now.
+    ///
+    /// # Errors
+    /// Those of the engine.
+    pub(crate) async fn run_in_engine(&self, fragment: &Fragment) -> Result<DataFrame> {
+        let statement = self.parse_for_engine(fragment)?;
+        self.check_setting(&statement)?;
+        let plan = self.plan_for_engine(statement).await?;
+        self.run_plan(plan).await
+    }
+
+    /// Runs a plan: queries when the result is collected, everything else now.
+    ///
+    /// # Errors
+    /// Those of the plan.
+    pub(crate) async fn run_plan(&self, plan: LogicalPlan) -> Result<DataFrame> {
+        let utility = matches!(
+            plan,
+            LogicalPlan::Ddl(_)
+                | LogicalPlan::Statement(
+                    PlanStatement::SetVariable(_)
+                        | PlanStatement::ResetVariable(_)
+                        | PlanStatement::Prepare(_)
+                        | PlanStatement::Deallocate(_)
+                )
+        );
+        let frame = self.context.execute_logical_plan(plan).await?;
+        if utility {
+            frame.collect().await?;
+            return self.ok();
+        }
+        let changes = |plan: &LogicalPlan| matches!(plan, LogicalPlan::Dml(_) | LogicalPlan::Copy(_));
+        let now = match frame.logical_plan() {
+            LogicalPlan::Analyze(analyze) => changes(&analyze.input),
+            plan => changes(plan),
+        };
+        if now { self.run_now(frame).await } else { Ok(frame) }
+    }
+
+    /// Our statements have one dialect.
+    fn check_setting(&self, statement: &EngineStatement) -> Result<()> {
+        let EngineStatement::Statement(statement) = statement else { return Ok(()) };
+        let Statement::Set(set) = statement.as_ref() else { return Ok(()) };
+        let text = set.to_string().to_ascii_lowercase();
+        if text.contains(DIALECT_KEY) && !text.contains("generic") {
+            return Err(to_datafusion(Error::unsupported(
+                "datafusion.sql_parser.dialect can only be generic here; use the engine's own SessionContext::sql",
+            )));
+        }
+        Ok(())
+    }
+}
+
+/// A syntax error without the engine's debug form.
+fn syntax_error(error: DataFusionError, hints: bool) -> DataFusionError {
+    let DataFusionError::SQL(parser, _) = error.find_root() else { return error };
+    let message = match parser.as_ref() {
+        ParserError::TokenizerError(message) | ParserError::ParserError(message) => message.clone(),
+        ParserError::RecursionLimitExceeded => "the statement nests too deep".to_owned(),
+    };
+    let hint = if hints { " (a hint /*+ OPTIONS(..) */ stands directly behind a table name)" } else { "" };
+    to_datafusion(Error::invalid_input(format!("syntax error: {message}{hint}")))
+}
+
+/// The name that is like another one but for case, or by at most two letters.
+pub(crate) fn nearest<'a>(name: &str, names: &'a [String]) -> Option<&'a str> {
+    let same = names.iter().find(|other| other.eq_ignore_ascii_case(name));
+    same.or_else(|| {
+        let distance = |other: &&String| datafusion::common::utils::datafusion_strsim::levenshtein(other.as_str(), name);
+        names.iter().min_by_key(distance).filter(|other| distance(other) <= 2 && name.len() > 3)
+    })
+    .map(String::as_str)
+}
+
+/// Refuses what the engine parses and ignores.
+fn check(statement: &EngineStatement) -> Result<()> {
+    let mut checker = Checker { ctes: Vec::new() };
+    let broken = match statement {
+        EngineStatement::Statement(statement) => statement.visit(&mut checker),
+        EngineStatement::Explain(explain) => return check(&explain.statement),
+        EngineStatement::CopyTo(copy) => match &copy.source {
+            datafusion::sql::parser::CopyToSource::Query(query) => query.visit(&mut checker),
+            datafusion::sql::parser::CopyToSource::Relation(_) => ControlFlow::Continue(()),
+        },
+        EngineStatement::CreateExternalTable(_) | EngineStatement::Reset(_) => ControlFlow::Continue(()),
+    };
+    match broken {
+        ControlFlow::Break(error) => Err(to_datafusion(error)),
+        ControlFlow::Continue(()) => Ok(()),
+    }
+}
+
+/// Walks a statement.
+struct Checker {
+    /// Names of the common table expressions in sight, per query.
+    ctes: Vec<Vec<String>>,
+}
+
+fn refuse_if<const N: usize>(parts: [(bool, &str); N]) -> ControlFlow<Error> {
+    match parts.into_iter().find(|(given, _)| *given) {
+        Some((_, what)) => ControlFlow::Break(Error::unsupported(format!("{what} is not supported"))),
+        None => ControlFlow::Continue(()),
+    }
+}
+
+impl Visitor for Checker {
+    type Break = Error;
+
+    fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<Error> {
+        let ctes = query.with.iter().flat_map(|with| &with.cte_tables);
+        self.ctes.push(ctes.map(|cte| cte.alias.name.value.to_ascii_lowercase()).collect());
+        refuse_if([
+            (!query.locks.is_empty(), "FOR UPDATE and FOR SHARE"),
+            (query.for_clause.is_some(), "FOR XML, FOR JSON and FOR BROWSE"),
+            (query.settings.is_some(), "SETTINGS"),
+            (query.format_clause.is_some(), "FORMAT behind a query"),
+        ])
+    }
+
+    fn post_visit_query(&mut self, _: &Query) -> ControlFlow<Error> {
+        self.ctes.pop();
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_select(&mut self, select: &Select) -> ControlFlow<Error> {
+        refuse_if([
+            (select.into.is_some(), "SELECT INTO (use CREATE TABLE .. AS)"),
+            (select.prewhere.is_some(), "PREWHERE"),
+            (!select.connect_by.is_empty(), "CONNECT BY"),
+            (!select.distribute_by.is_empty(), "DISTRIBUTE BY"),
+            (select.value_table_mode.is_some(), "SELECT AS VALUE and SELECT AS STRUCT"),
+            (select.select_modifiers.is_some(), "a modifier of SELECT"),
+            (select.exclude.is_some(), "EXCLUDE behind the columns"),
+        ])
+    }
+
+    fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> ControlFlow<Error> {
+        let TableFactor::Table { name, version: Some(_), .. } = factor else { return ControlFlow::Continue(()) };
+        let word = name.to_string().to_ascii_lowercase();
+        if self.ctes.iter().flatten().any(|cte| *cte == word) {
+            return ControlFlow::Break(Error::invalid_input(format!(
+                "{name} is a common table expression, which has no versions and takes no options"
+            )));
+        }
+        ControlFlow::Continue(())
+    }
+}
