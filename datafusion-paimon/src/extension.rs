@@ -14,6 +14,7 @@ use tokio::runtime::Handle;
 use crate::catalog::{PaimonCatalogProvider, PaimonTableFactory};
 use crate::config::DynamicOptions;
 use crate::error::invalid_input;
+use crate::sql::VersionPlanner;
 
 /// Catalogs, options and runtime of a session. Clones share them.
 #[derive(Debug, Clone)]
@@ -50,9 +51,20 @@ impl Extension {
     /// Makes the provider of a catalog under this name, to be registered in the session by the caller; a catalog of the
     /// same name is replaced.
     pub fn add_catalog(&self, name: impl Into<String>, catalog: Arc<dyn Catalog>) -> Arc<PaimonCatalogProvider> {
+        self.add_catalog_with_database(name, catalog, "default")
+    }
+
+    /// As [`Extension::add_catalog`], with the database that becomes the current one together with the catalog.
+    pub fn add_catalog_with_database(
+        &self,
+        name: impl Into<String>,
+        catalog: Arc<dyn Catalog>,
+        database: &str,
+    ) -> Arc<PaimonCatalogProvider> {
         let name = name.into();
         let provider = PaimonCatalogProvider::new(catalog, self.handle().clone())
             .with_name(name.clone())
+            .with_default_database(database)
             .with_dynamic_options(self.options().clone());
         let provider = Arc::new(provider);
         self.0.catalogs.write().unwrap_or_else(PoisonError::into_inner).insert(name, Arc::clone(&provider));
@@ -91,5 +103,7 @@ pub fn install(mut builder: SessionStateBuilder, extension: &Extension) -> Resul
         }
     }
     let factory = Arc::new(PaimonTableFactory::new(extension.handle().clone()));
+    let planners = builder.relation_planners().get_or_insert_default();
+    planners.insert(0, Arc::new(VersionPlanner::new(extension.clone())));
     Ok(builder.with_config(config).with_table_factory("PAIMON".to_owned(), factory))
 }

@@ -23,4 +23,5 @@ pub use catalog::{PaimonCatalogProvider, PaimonSchemaProvider, PaimonTableFactor
 pub use config::DynamicOptions;
 pub use error::{core_error, to_datafusion};
 pub use extension::{Extension, install};
+pub use sql::{SqlContext, sql};
 pub use table::PaimonTableProvider;

@@ -3,7 +3,9 @@
 mod factory;
 mod provider;
 mod schema;
+mod temporary;
 
 pub use factory::PaimonTableFactory;
 pub use provider::PaimonCatalogProvider;
 pub use schema::PaimonSchemaProvider;
+pub use temporary::{TemporaryObject, TemporaryObjects, TemporaryView};

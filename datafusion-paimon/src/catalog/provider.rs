@@ -13,6 +13,7 @@ use paimon_core::{Catalog, Error, ErrorKind};
 use tokio::runtime::Handle;
 
 use super::schema::PaimonSchemaProvider;
+use super::temporary::TemporaryObjects;
 use crate::blocking;
 use crate::config::DynamicOptions;
 use crate::error::to_datafusion;
@@ -24,12 +25,21 @@ pub struct PaimonCatalogProvider {
     pub(super) catalog: Arc<dyn Catalog>,
     pub(super) handle: Handle,
     pub(super) options: DynamicOptions,
+    pub(super) temporary: TemporaryObjects,
+    default_database: String,
 }
 
 impl PaimonCatalogProvider {
     /// The provider of a catalog; its work runs on `handle`.
     pub fn new(catalog: Arc<dyn Catalog>, handle: Handle) -> Self {
-        Self { name: "paimon".to_owned(), catalog, handle, options: DynamicOptions::new() }
+        Self {
+            name: "paimon".to_owned(),
+            catalog,
+            handle,
+            options: DynamicOptions::new(),
+            temporary: TemporaryObjects::default(),
+            default_database: "default".to_owned(),
+        }
     }
 
     /// The provider of a catalog; its work runs on the runtime that is entered now.
@@ -57,6 +67,28 @@ impl PaimonCatalogProvider {
     pub fn with_dynamic_options(mut self, options: DynamicOptions) -> Self {
         self.options = options;
         self
+    }
+
+    /// The database that becomes the current one with this catalog; `default` if not set.
+    #[must_use]
+    pub fn with_default_database(mut self, name: impl Into<String>) -> Self {
+        self.default_database = name.into();
+        self
+    }
+
+    /// The database that becomes the current one with this catalog.
+    pub fn default_database(&self) -> &str {
+        &self.default_database
+    }
+
+    /// Temporary tables and views, which hide the tables of their names.
+    pub fn temporary(&self) -> &TemporaryObjects {
+        &self.temporary
+    }
+
+    /// Options that are laid over those of each table that is looked up.
+    pub fn dynamic_options(&self) -> &DynamicOptions {
+        &self.options
     }
 
     /// The catalog.
@@ -98,6 +130,9 @@ impl CatalogProvider for PaimonCatalogProvider {
     // If it cannot be told whether the database exists, the look-up of a table in it says why.
     fn schema(&self, name: &str) -> Option<Arc<dyn SchemaProvider>> {
         let database = name.to_owned();
+        if self.temporary.has_database(name) {
+            return Some(Arc::new(self.database(name)));
+        }
         let exists = self.wait(|catalog| async move { catalog.database_exists(&database).await });
         exists.unwrap_or(true).then(|| Arc::new(self.database(name)) as Arc<dyn SchemaProvider>)
     }

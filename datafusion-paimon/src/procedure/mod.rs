@@ -11,7 +11,7 @@ mod tag;
 
 pub use arguments::{Argument, Arguments};
 pub use registry::{
-    BoundCall, Parameter, ParameterType, Procedure, ProcedureContext, bind, names, ok_batch, ok_schema,
+    BoundCall, Parameter, ParameterType, Procedure, ProcedureContext, bind, list, names, ok_batch, ok_schema,
 };
 
 pub use compact::compact;

@@ -164,6 +164,11 @@ const PROCEDURES: &[Procedure] = &[
     rollback::ROLLBACK_TO,
 ];
 
+/// All procedures.
+pub fn list() -> impl Iterator<Item = &'static Procedure> {
+    PROCEDURES.iter()
+}
+
 /// Names of all procedures, without `sys.`.
 pub fn names() -> impl Iterator<Item = &'static str> {
     PROCEDURES.iter().map(|p| p.name)

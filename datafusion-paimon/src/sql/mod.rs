@@ -1,7 +1,24 @@
-//! The statements that DataFusion cannot plan.
+//! SQL: the statements that DataFusion cannot plan, and the ones it can with what it lacks added.
+//!
+//! A text becomes tokens (`tokens`), a statement of ours or of the engine (`parse`, `statement`), and is run (`run`) or
+//! handed on (`engine`) after versions and hints are rewritten (`rewrite`). Invariants: no clause is ever ignored; what is
+//! not supported is refused by name before anything is read or written. Source: SQL sheet.
 
+mod constant;
+mod context;
 mod dialect;
+mod engine;
+mod option_names;
 mod parse;
 mod printer;
+mod rewrite;
+mod run;
+mod session;
 mod statement;
+mod time_travel;
 mod tokens;
+
+pub use context::SqlContext;
+pub use run::sql;
+
+pub(crate) use time_travel::VersionPlanner;
