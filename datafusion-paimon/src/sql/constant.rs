@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use datafusion::arrow::compute::CastOptions;
+use datafusion::arrow::datatypes::DataType as ArrowType;
 use datafusion::common::{DFSchema, ScalarValue};
 use datafusion::error::Result;
 use datafusion::execution::SessionState;
@@ -113,7 +114,7 @@ pub(crate) fn default_text(value: &ScalarValue, column: &str, data_type: &DataTy
     if cast.is_null() {
         return Ok(None);
     }
-    let text = match cast.cast_to(&datafusion::arrow::datatypes::DataType::Utf8)? {
+    let text = match cast.cast_to(&ArrowType::Utf8)? {
         ScalarValue::Utf8(Some(text)) => text,
         other => other.to_string(),
     };

@@ -60,10 +60,8 @@ impl SqlContext {
         let mut config = SessionConfig::new();
         session_defaults(config.options_mut());
         let extension = Extension::new(handle);
-        let builder = SessionStateBuilder::new()
-            .with_default_features()
-            .with_config(config)
-            .with_runtime_env(environment);
+        let builder =
+            SessionStateBuilder::new().with_default_features().with_config(config).with_runtime_env(environment);
         let state = install(builder, &extension)?.build();
         Ok(Self { context: SessionContext::new_with_state(state), extension })
     }

@@ -71,9 +71,8 @@ impl Session<'_> {
     /// The error for a table that does not exist in a Paimon catalog, or in no catalog at all.
     async fn missing(&self, catalog: &str, database: &str, object: &str) -> Result<Option<Error>> {
         let Some(provider) = self.paimon(catalog) else {
-            return Ok((!self.has_catalog(catalog)).then(|| {
-                Error::not_found(Entity::Database, format!("Catalog {catalog} does not exist."))
-            }));
+            return Ok((!self.has_catalog(catalog))
+                .then(|| Error::not_found(Entity::Database, format!("Catalog {catalog} does not exist."))));
         };
         let database_provider = provider.database(database);
         if datafusion::catalog::SchemaProvider::table(&database_provider, object).await?.is_some() {
@@ -160,7 +159,8 @@ fn syntax_error(error: DataFusionError, hints: bool) -> DataFusionError {
 pub(crate) fn nearest<'a>(name: &str, names: &'a [String]) -> Option<&'a str> {
     let same = names.iter().find(|other| other.eq_ignore_ascii_case(name));
     same.or_else(|| {
-        let distance = |other: &&String| datafusion::common::utils::datafusion_strsim::levenshtein(other.as_str(), name);
+        let distance =
+            |other: &&String| datafusion::common::utils::datafusion_strsim::levenshtein(other.as_str(), name);
         names.iter().min_by_key(distance).filter(|other| distance(other) <= 2 && name.len() > 3)
     })
     .map(String::as_str)

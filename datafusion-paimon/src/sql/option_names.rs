@@ -4,7 +4,14 @@
 
 /// Patterns of options with a column, an index or a format in their name.
 const FAMILIES: [&str; 9] = [
-    "fields.", "file-index.", "orc.", "parquet.", "avro.", "metadata.iceberg.", "commit.callback.", "tag.callback.",
+    "fields.",
+    "file-index.",
+    "orc.",
+    "parquet.",
+    "avro.",
+    "metadata.iceberg.",
+    "commit.callback.",
+    "tag.callback.",
     "file.format.per.level.",
 ];
 

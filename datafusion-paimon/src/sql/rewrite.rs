@@ -104,8 +104,7 @@ impl Rewriter {
         }
         let ended = self.clause.as_ref().is_some_and(|clause| {
             self.depth < clause.depth
-                || self.depth == clause.depth
-                    && (token.token == Token::Comma || ENDS.contains(&keyword(Some(token))))
+                || self.depth == clause.depth && (token.token == Token::Comma || ENDS.contains(&keyword(Some(token))))
         });
         if ended {
             self.clause = None;
@@ -173,7 +172,13 @@ impl Rewriter {
         let mut first = true;
         if let Some((time, value)) = selector {
             first = false;
-            let call = if is_word(value.first(), VERSION_CALL) { None } else if time { Some(TIME_CALL) } else { Some(VERSION_CALL) };
+            let call = if is_word(value.first(), VERSION_CALL) {
+                None
+            } else if time {
+                Some(TIME_CALL)
+            } else {
+                Some(VERSION_CALL)
+            };
             if let Some(call) = call {
                 self.push(call, span);
                 self.push_token(Token::LParen, span);
@@ -215,10 +220,7 @@ mod tests {
     fn versions_by_name() {
         let cases = [
             ("SELECT * FROM t VERSION AS OF 3", "SELECT * FROM t VERSION AS OF 3"),
-            (
-                "SELECT * FROM t version  as of 'a b' x",
-                "SELECT * FROM t TIMESTAMP as of __paimon_version ('a b') x",
-            ),
+            ("SELECT * FROM t version  as of 'a b' x", "SELECT * FROM t TIMESTAMP as of __paimon_version ('a b') x"),
             ("SELECT * FROM t FOR VERSION AS OF 3", "SELECT * FROM t VERSION AS OF 3"),
             ("SELECT * FROM t FOR SYSTEM_TIME AS OF now()", "SELECT * FROM t TIMESTAMP AS OF now ()"),
             ("SELECT 1 AS \"version as of 1 x\"", "SELECT 1 AS \"version as of 1 x\""),

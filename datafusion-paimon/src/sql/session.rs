@@ -9,11 +9,11 @@ use datafusion::arrow::array::{ArrayRef, StringArray, UInt64Array};
 use datafusion::arrow::datatypes::{DataType, Field, Schema};
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::catalog::SchemaProvider;
+use datafusion::common::TableReference;
 use datafusion::datasource::MemTable;
 use datafusion::error::Result;
 use datafusion::execution::SessionState;
 use datafusion::prelude::{DataFrame, SessionContext};
-use datafusion::sql::TableReference;
 use paimon_core::error::Entity;
 use paimon_core::{Error, Identifier, Table};
 
@@ -146,7 +146,10 @@ impl<'a> Session<'a> {
     /// `NotFound`.
     pub(crate) fn schema_provider(&self, catalog: &str, database: &str) -> Result<Arc<dyn SchemaProvider>> {
         let Some(provider) = self.state.catalog_list().catalog(catalog) else {
-            return Err(to_datafusion(Error::not_found(Entity::Database, format!("Catalog {catalog} does not exist."))));
+            return Err(to_datafusion(Error::not_found(
+                Entity::Database,
+                format!("Catalog {catalog} does not exist."),
+            )));
         };
         provider.schema(database).ok_or_else(|| {
             to_datafusion(Error::not_found(Entity::Database, format!("Database {database} does not exist.")))

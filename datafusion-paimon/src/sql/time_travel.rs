@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use datafusion::arrow::datatypes::{DataType, TimeUnit};
+use datafusion::common::TableReference;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DFSchema, ScalarValue};
 use datafusion::datasource::provider_as_source;
@@ -15,7 +16,6 @@ use datafusion::error::Result;
 use datafusion::logical_expr::planner::{PlannedRelation, RelationPlanner, RelationPlannerContext, RelationPlanning};
 use datafusion::logical_expr::simplify::SimplifyContext;
 use datafusion::logical_expr::{Expr, LogicalPlanBuilder};
-use datafusion::sql::TableReference;
 use datafusion::sql::sqlparser::ast::{
     Expr as Ast, Function, FunctionArg, FunctionArgExpr, FunctionArguments, TableFactor, TableVersion, Value,
 };
@@ -46,7 +46,11 @@ impl VersionPlanner {
 }
 
 impl RelationPlanner for VersionPlanner {
-    fn plan_relation(&self, relation: TableFactor, context: &mut dyn RelationPlannerContext) -> Result<RelationPlanning> {
+    fn plan_relation(
+        &self,
+        relation: TableFactor,
+        context: &mut dyn RelationPlannerContext,
+    ) -> Result<RelationPlanning> {
         refuse_ignored(&relation)?;
         let TableFactor::Table { name, alias, args, version: Some(version), .. } = &relation else {
             return Ok(RelationPlanning::Original(Box::new(relation)));
@@ -92,7 +96,9 @@ impl VersionPlanner {
 /// Refuses clauses that the engine would ignore.
 fn refuse_ignored(relation: &TableFactor) -> Result<()> {
     let refused = match relation {
-        TableFactor::Table { with_hints, version, with_ordinality, partitions, json_path, sample, index_hints, .. } => [
+        TableFactor::Table {
+            with_hints, version, with_ordinality, partitions, json_path, sample, index_hints, ..
+        } => [
             (sample.is_some(), "TABLESAMPLE"),
             (!with_hints.is_empty(), "WITH (..) behind a table"),
             (!partitions.is_empty(), "PARTITION (..) behind a table"),
@@ -187,7 +193,8 @@ fn of_hint(function: &Function, context: &mut dyn RelationPlannerContext) -> Res
         };
         if !is_known(&key) {
             let names: Vec<String> = OPTION_NAMES.iter().map(|n| (*n).to_owned()).collect();
-            let near = super::engine::nearest(&key, &names).map(|n| format!("; did you mean '{n}'?")).unwrap_or_default();
+            let near =
+                super::engine::nearest(&key, &names).map(|n| format!("; did you mean '{n}'?")).unwrap_or_default();
             return Err(to_datafusion(Error::invalid_config(format!("unknown option '{key}' in a hint{near}"))));
         }
         if versioned && Selector::KEYS.contains(&key.as_str()) {

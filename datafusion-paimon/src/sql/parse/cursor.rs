@@ -25,11 +25,6 @@ impl Cursor {
         Self { tokens, position: 0, fold }
     }
 
-    /// Whether unquoted identifiers become lower case.
-    pub(crate) fn folds(&self) -> bool {
-        self.fold
-    }
-
     /// The token at the cursor; [`Token::EOF`] at the end.
     pub(crate) fn peek(&self) -> &Token {
         self.peek_at(0)

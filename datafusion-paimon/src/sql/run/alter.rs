@@ -16,12 +16,7 @@ use crate::sql::session::{ObjectPath, Session};
 use crate::sql::statement::{AlterAction, PartitionValue};
 
 impl Session<'_> {
-    pub(super) async fn alter_table(
-        &self,
-        name: &Name,
-        if_exists: bool,
-        actions: &[AlterAction],
-    ) -> Result<DataFrame> {
+    pub(super) async fn alter_table(&self, name: &Name, if_exists: bool, actions: &[AlterAction]) -> Result<DataFrame> {
         let (provider, path, table) = match self.table(name, "ALTER TABLE").await {
             Err(e) if if_exists && is_absent(&e) => return self.ok(),
             found => found?,
@@ -50,7 +45,9 @@ impl Session<'_> {
         let schema = table.schema();
         Ok(match action {
             AlterAction::Change(change) => vec![change.clone()],
-            AlterAction::AddColumn { path, if_not_exists: true, .. } if find(&schema.fields, path).is_some() => Vec::new(),
+            AlterAction::AddColumn { path, if_not_exists: true, .. } if find(&schema.fields, path).is_some() => {
+                Vec::new()
+            }
             AlterAction::AddColumn { path, field, position, .. } => vec![SchemaChange::AddColumn {
                 path: path.clone(),
                 data_type: field.data_type.clone(),
@@ -146,7 +143,9 @@ impl Session<'_> {
             } else if !if_exists {
                 let spec: Vec<String> = spec
                     .iter()
-                    .map(|(name, value)| format!("{name} = {}", value.as_ref().map(ToString::to_string).unwrap_or_default()))
+                    .map(|(name, value)| {
+                        format!("{name} = {}", value.as_ref().map(ToString::to_string).unwrap_or_default())
+                    })
                     .collect();
                 return Err(to_datafusion(Error::invalid_input(format!(
                     "Partition ({}) of {} does not exist.",

@@ -5,9 +5,9 @@
 
 use std::collections::BTreeMap;
 
+use datafusion::common::Column as PlanColumn;
 use datafusion::error::Result;
 use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan, LogicalPlanBuilder};
-use datafusion::common::Column as PlanColumn;
 use datafusion::prelude::DataFrame;
 use datafusion::sql::parser::Statement as EngineStatement;
 use datafusion::sql::sqlparser::ast::Statement as Ast;
@@ -152,8 +152,7 @@ impl Session<'_> {
     /// Those of the engine; `InvalidInput` if it is no query.
     pub(super) async fn plan_query(&self, query: &Fragment) -> Result<LogicalPlan> {
         let statement = self.parse_for_engine(query)?;
-        let is_query =
-            matches!(&statement, EngineStatement::Statement(ast) if matches!(ast.as_ref(), Ast::Query(_)));
+        let is_query = matches!(&statement, EngineStatement::Statement(ast) if matches!(ast.as_ref(), Ast::Query(_)));
         if !is_query {
             return Err(to_datafusion(Error::invalid_input(format!("expected a query, found {query}"))));
         }

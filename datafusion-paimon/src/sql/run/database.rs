@@ -31,11 +31,7 @@ impl Session<'_> {
         if database == HIDDEN {
             return Err(to_datafusion(Error::invalid_input(format!("a database cannot be called {HIDDEN}"))));
         }
-        provider
-            .catalog()
-            .create_database(&database, if_not_exists, HashMap::new())
-            .await
-            .map_err(to_datafusion)?;
+        provider.catalog().create_database(&database, if_not_exists, HashMap::new()).await.map_err(to_datafusion)?;
         self.ok()
     }
 
@@ -81,7 +77,10 @@ impl Session<'_> {
     /// `NotFound` if there is no such catalog; then nothing changes.
     pub(crate) fn use_catalog(&self, catalog: &str) -> Result<()> {
         if !self.has_catalog(catalog) {
-            return Err(to_datafusion(Error::not_found(Entity::Database, format!("Catalog {catalog} does not exist."))));
+            return Err(to_datafusion(Error::not_found(
+                Entity::Database,
+                format!("Catalog {catalog} does not exist."),
+            )));
         }
         let database = match self.paimon(catalog) {
             Some(provider) => provider.default_database().to_owned(),

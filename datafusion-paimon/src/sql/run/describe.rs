@@ -1,5 +1,6 @@
 //! DESCRIBE. Source: SQL sheet SQL-277, SQL-278.
 
+use datafusion::arrow::datatypes::Field;
 use datafusion::error::Result;
 use datafusion::prelude::DataFrame;
 use paimon_core::error::Entity;
@@ -19,8 +20,8 @@ impl Session<'_> {
     pub(super) async fn describe(&self, name: &Name, column: Option<&str>) -> Result<DataFrame> {
         let path = self.resolve(name);
         let provider = self.require_paimon(&path.catalog)?;
-        let data_table = path.identifier().system_table().is_none()
-            && !provider.temporary().contains(&path.database, &path.object);
+        let data_table =
+            path.identifier().system_table().is_none() && !provider.temporary().contains(&path.database, &path.object);
         let yes_or_no = |yes: bool| if yes { "YES" } else { "NO" };
         let rows: Vec<Row> = if data_table {
             let (_, _, table) = self.table(name, "DESCRIBE").await?;
@@ -36,7 +37,7 @@ impl Session<'_> {
                 return Err(to_datafusion(path.identifier().not_found()));
             };
             let fields = table.schema();
-            let text = |f: &datafusion::arrow::datatypes::Field| match paimon_core::types::field_from_arrow(f, &mut 0) {
+            let text = |f: &Field| match paimon_core::types::field_from_arrow(f, &mut 0) {
                 Ok(field) => bare_type_text(&field.data_type),
                 Err(_) => f.data_type().to_string(),
             };

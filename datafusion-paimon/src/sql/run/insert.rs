@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::catalog::{Session as EngineSession, TableProvider};
 use datafusion::common::{Column, ScalarValue};
 use datafusion::datasource::{provider_as_source, source_as_provider};
@@ -66,13 +67,24 @@ impl Session<'_> {
     }
 
     /// A plan that writes the rows of `input` when it runs.
-    pub(super) fn write_plan(&self, path: &ObjectPath, table: Table, mode: WriteMode, input: LogicalPlan) -> LogicalPlan {
+    pub(super) fn write_plan(
+        &self,
+        path: &ObjectPath,
+        table: Table,
+        mode: WriteMode,
+        input: LogicalPlan,
+    ) -> LogicalPlan {
         let target = provider_as_source(Arc::new(InsertTarget::new(table, mode)));
         let op = WriteOp::Insert(InsertOp::Append);
         LogicalPlan::Dml(DmlStatement::new(path.reference(), target, op, Arc::new(input)))
     }
 
-    async fn insert_table(&self, provider: &PaimonCatalogProvider, path: &ObjectPath, insert: &Insert) -> Result<Table> {
+    async fn insert_table(
+        &self,
+        provider: &PaimonCatalogProvider,
+        path: &ObjectPath,
+        insert: &Insert,
+    ) -> Result<Table> {
         let hint: BTreeMap<String, Option<String>> =
             insert.hint.iter().map(|(key, value)| (key.clone(), Some(value.clone()))).collect();
         if let Some(key) = hint.keys().find(|key| selects(key)) {
@@ -84,7 +96,12 @@ impl Session<'_> {
     }
 
     /// Refuses a change of a table while a selector is set for it: it would change another snapshot than the one shown.
-    pub(super) fn refuse_selectors(&self, provider: &PaimonCatalogProvider, path: &ObjectPath, what: &str) -> Result<()> {
+    pub(super) fn refuse_selectors(
+        &self,
+        provider: &PaimonCatalogProvider,
+        path: &ObjectPath,
+        what: &str,
+    ) -> Result<()> {
         let options = provider.dynamic_options().for_table(provider.name(), &path.identifier());
         match options.keys().find(|key| selects(key)) {
             Some(key) => Err(to_datafusion(Error::invalid_input(format!(
@@ -244,12 +261,7 @@ fn must_be_given(table: &Table, field: &DataField) -> datafusion::common::DataFu
 }
 
 /// The source with all columns of the table, in its order and with its types.
-fn rows(
-    table: &Table,
-    source: Source,
-    given: &[String],
-    fixed: &BTreeMap<String, ScalarValue>,
-) -> Result<LogicalPlan> {
+fn rows(table: &Table, source: Source, given: &[String], fixed: &BTreeMap<String, ScalarValue>) -> Result<LogicalPlan> {
     let schema = Arc::clone(source.plan.schema());
     let mut exprs = Vec::with_capacity(table.schema().fields.len());
     for field in &table.schema().fields {
@@ -287,7 +299,7 @@ impl InsertTarget {
 
 #[async_trait::async_trait]
 impl TableProvider for InsertTarget {
-    fn schema(&self) -> datafusion::arrow::datatypes::SchemaRef {
+    fn schema(&self) -> SchemaRef {
         to_arrow_schema(&self.table.schema().row_type())
     }
 

@@ -66,7 +66,9 @@ impl Session<'_> {
             Statement::DropTable { names, if_exists, temporary: true } => {
                 Box::pin(async move { self.drop_temporary(names, *if_exists, false) })
             }
-            Statement::DropTable { names, if_exists, temporary: false } => Box::pin(self.drop_tables(names, *if_exists)),
+            Statement::DropTable { names, if_exists, temporary: false } => {
+                Box::pin(self.drop_tables(names, *if_exists))
+            }
             Statement::CreateView(view) => Box::pin(self.create_view(view)),
             Statement::DropView { names, if_exists } => {
                 Box::pin(async move { self.drop_temporary(names, *if_exists, true) })

@@ -25,7 +25,10 @@ pub(super) fn partition_column<'t>(table: &'t Table, name: &str) -> Result<&'t D
             true => "the table has none".to_owned(),
             false => format!("known are {}", schema.partition_keys.join(", ")),
         };
-        to_datafusion(Error::invalid_input(format!("{name} is no partition column of {}; {columns}", table.identifier())))
+        to_datafusion(Error::invalid_input(format!(
+            "{name} is no partition column of {}; {columns}",
+            table.identifier()
+        )))
     })
 }
 

@@ -26,9 +26,13 @@ const FIXED: [&str; 4] = ["bucket", "branch", "sequence.field", "sequence.field.
 impl Session<'_> {
     /// The options of the session that are laid over those of tables.
     fn dynamic_options(&self) -> Result<DynamicOptions> {
-        self.state.config().options().extensions.get::<DynamicOptions>().cloned().ok_or_else(|| {
-            to_datafusion(Error::invalid_state("the Paimon extension is not installed in this session"))
-        })
+        self.state
+            .config()
+            .options()
+            .extensions
+            .get::<DynamicOptions>()
+            .cloned()
+            .ok_or_else(|| to_datafusion(Error::invalid_state("the Paimon extension is not installed in this session")))
     }
 
     pub(super) async fn set(&self, key: &str, value: &str) -> Result<DataFrame> {

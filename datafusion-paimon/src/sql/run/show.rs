@@ -130,7 +130,10 @@ impl Session<'_> {
     async fn show_partitions(&self, name: &Name, partition: &[PartitionValue]) -> Result<DataFrame> {
         let (_, _, table) = self.table(name, "SHOW PARTITIONS").await?;
         if table.schema().partition_keys.is_empty() {
-            return Err(to_datafusion(Error::invalid_input(format!("table {} is not partitioned", table.identifier()))));
+            return Err(to_datafusion(Error::invalid_input(format!(
+                "table {} is not partitioned",
+                table.identifier()
+            ))));
         }
         let spec = self.partition_spec(&table, partition)?;
         let filter = super::partition::filter(&table, &spec)?;

@@ -4,7 +4,9 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use async_trait::async_trait;
+use datafusion::arrow::compute::cast;
 use datafusion::arrow::datatypes::{Field, Schema, SchemaRef};
+use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::catalog::TableProvider;
 use datafusion::catalog::view::ViewTable;
 use datafusion::common::DataFusionError;
@@ -53,9 +55,9 @@ impl Session<'_> {
                             .columns()
                             .iter()
                             .zip(schema.fields())
-                            .map(|(c, f)| datafusion::arrow::compute::cast(c, f.data_type()))
+                            .map(|(c, f)| cast(c, f.data_type()))
                             .collect::<Result<Vec<_>, _>>()?;
-                        datafusion::arrow::record_batch::RecordBatch::try_new(Arc::clone(&schema), columns)
+                        RecordBatch::try_new(Arc::clone(&schema), columns)
                     })
                     .collect::<Result<Vec<_>, _>>()?;
                 MemTable::try_new(schema, vec![batches])?
@@ -191,7 +193,7 @@ impl Session<'_> {
 
     /// Names of the tables that a temporary view reads.
     fn view_named(&self, reference: &str) -> Option<Vec<String>> {
-        let reference = datafusion::sql::TableReference::parse_str_normalized(reference, true);
+        let reference = datafusion::common::TableReference::parse_str_normalized(reference, true);
         let provider = self.paimon(reference.catalog()?)?;
         match provider.temporary().get(reference.schema()?, reference.table())? {
             TemporaryObject::View(view) => Some(view.reads()),
