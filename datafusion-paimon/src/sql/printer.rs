@@ -214,6 +214,7 @@ fn change_text(change: &SchemaChange) -> String {
         SchemaChange::UpdateColumnPosition { column, position } => {
             format!("ALTER COLUMN {}{}", quote_identifier(column), move_text(position))
         }
+        SchemaChange::DropPrimaryKey => "DROP PRIMARY KEY".to_owned(),
     }
 }
 

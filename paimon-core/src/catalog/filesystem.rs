@@ -152,11 +152,6 @@ fn check_no_system_database(name: &str) -> Result<()> {
     Ok(())
 }
 
-fn apply(newest: &TableSchema, changes: &[SchemaChange], has_snapshots: bool, now_ms: i64) -> Result<TableSchema> {
-    let _ = (newest, changes, has_snapshots, now_ms);
-    Err(Error::unsupported("changing the schema of a table is not supported yet"))
-}
-
 #[async_trait]
 impl Catalog for FileSystemCatalog {
     fn options(&self) -> &Options {
@@ -335,7 +330,8 @@ impl Catalog for FileSystemCatalog {
             };
             let snapshots = Snapshots::new(self.io.clone(), self.paths(identifier));
             let has_snapshots = snapshots.latest_id().await?.is_some();
-            let changed = apply(&newest, &changes, has_snapshots, self.clock.now_ms())?;
+            let changed = newest.change(&changes, has_snapshots, self.clock.now_ms());
+            let changed = changed.map_err(|e| e.with_context("table", identifier))?;
             if schemas.create(&changed).await? {
                 return Ok(());
             }

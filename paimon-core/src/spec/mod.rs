@@ -4,6 +4,7 @@
 
 pub(crate) mod avro;
 mod bucket;
+mod change;
 mod check;
 mod commit_message;
 mod data_file;
@@ -13,12 +14,15 @@ mod manifest_entry;
 mod manifest_list;
 mod manifest_summary;
 mod schema;
+mod schema_change;
 mod snapshot;
 mod stats;
+mod support;
 mod table_options;
 mod table_schema;
 
 pub use bucket::{assign_buckets, bucket_of};
+pub use change::{IMMUTABLE_OPTIONS, check_dynamic_options};
 pub use commit_message::{CommitMessage, CompactIncrement, DataIncrement};
 pub use data_file::{DataFileMeta, FileSource};
 pub(crate) use index_manifest::encode_index_manifest;
@@ -29,7 +33,9 @@ pub(crate) use manifest_list::encode_manifest_list;
 pub use manifest_list::{ManifestFileMeta, decode_manifest_list};
 pub(crate) use manifest_summary::ManifestSummary;
 pub use schema::{Schema, SchemaBuilder};
+pub use schema_change::{ColumnMove, SchemaChange};
 pub use snapshot::{CommitKind, Snapshot};
 pub use stats::SimpleStats;
+pub use support::{check_file_readable, check_readable, check_writable};
 pub use table_options::*;
 pub use table_schema::TableSchema;

@@ -294,49 +294,6 @@ keys! {
     ADD_COLUMN_BEFORE_PARTITION: bool = "add-column-before-partition", Some("false"), parse_bool;
 }
 
-/// Options that may not change once a table has a snapshot, nor by dynamic options.
-pub const IMMUTABLE_OPTIONS: [&str; 23] = [
-    "aggregation.remove-record-on-delete",
-    "blob-descriptor-field",
-    "blob-field",
-    "blob-view-field",
-    "bucket-function.type",
-    "bucket-key",
-    "data-evolution.enabled",
-    "data-file.path-directory",
-    "dynamic-bucket.initial-buckets",
-    "force-lookup",
-    "index-file-in-data-file-dir",
-    "merge-engine",
-    "partial-update.remove-record-on-delete",
-    "partial-update.remove-record-on-sequence-group",
-    "partition",
-    "pk-clustering-override",
-    "primary-key",
-    "primary-key.nullable",
-    "row-tracking.enabled",
-    "rowkind.field",
-    "sequence.snapshot-ordering",
-    "type",
-    "path",
-];
-
-/// Checks that dynamic options do not change what is fixed for a table.
-///
-/// # Errors
-/// `InvalidConfig` naming the option.
-pub fn check_dynamic_options(
-    stored: &crate::options::Options,
-    dynamic: &std::collections::BTreeMap<String, Option<String>>,
-) -> Result<()> {
-    for (key, value) in dynamic {
-        if IMMUTABLE_OPTIONS.contains(&key.as_str()) && stored.get(key) != value.as_deref() {
-            return Err(Error::invalid_config(format!("Change '{key}' is not supported yet.")));
-        }
-    }
-    Ok(())
-}
-
 fn parse_trimmed_list(text: &str) -> Result<Vec<String>> {
     Ok(text.split(',').map(str::trim).filter(|s| !s.is_empty()).map(str::to_owned).collect())
 }

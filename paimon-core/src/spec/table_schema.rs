@@ -7,15 +7,16 @@ use std::collections::{BTreeMap, HashSet};
 
 use super::field_ids::FieldIdCounter;
 use super::schema::Schema;
+use super::schema_change::SchemaChange;
 use crate::error::{Error, Result};
 use crate::json::{self, Json, Object};
 use crate::types::{DataField, FieldIds, RowType, field_from_json, field_to_json};
 
 /// The version of documents that are written.
-const CURRENT_VERSION: i32 = 3;
+pub(super) const CURRENT_VERSION: i32 = 3;
 
 /// The keys of the declaration, or those of an option, which is removed then.
-fn keys_of(
+pub(super) fn keys_of(
     options: &mut BTreeMap<String, String>,
     option: &str,
     what: &str,
@@ -79,6 +80,15 @@ impl TableSchema {
         };
         created.check()?;
         Ok(created)
+    }
+
+    /// The next schema after these changes, in their order.
+    ///
+    /// # Errors
+    /// `InvalidInput` or `InvalidConfig` for a change that the rules forbid, `NotFound(Column)` and
+    /// `AlreadyExists(Column)` for columns; else as [`TableSchema::create`].
+    pub fn change(&self, changes: &[SchemaChange], has_snapshots: bool, time_millis: i64) -> Result<Self> {
+        super::change::apply(self, changes, has_snapshots, time_millis)
     }
 
     /// Checks the rules of the schema sheet section 7, as for a table to be created.

@@ -1,6 +1,7 @@
 //! Paimon's types and values, and their Arrow form. No bytes, no files.
 
 mod arrow;
+mod cast_rules;
 mod data_type;
 mod datum;
 mod datum_arrow;
@@ -14,6 +15,7 @@ mod type_parser;
 mod type_string;
 
 pub use arrow::{arrow_type, field_from_arrow, row_type_from_arrow, to_arrow_field, to_arrow_schema, type_from_arrow};
+pub use cast_rules::{CastKind, cast_kind};
 pub use data_type::*;
 pub use datum::{Datum, Timestamp};
 pub use datum_arrow::{array_from_datums, constant_array, datum_at};

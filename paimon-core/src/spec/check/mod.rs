@@ -9,6 +9,9 @@ mod keys;
 mod merging;
 mod options;
 
+pub(super) use columns::check_default;
+pub(super) use options::formats_per_level;
+
 use super::table_schema::TableSchema;
 use crate::error::Result;
 use crate::options::Options;

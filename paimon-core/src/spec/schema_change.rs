@@ -1,4 +1,6 @@
-//! Changes of a table's schema, and how they apply. Source: schema sheet section 4; `schema/SchemaChange.java`.
+//! Changes of a table's schema, as data. [`TableSchema::change`](super::TableSchema::change) applies them.
+//!
+//! Source: schema sheet section 4; `schema/SchemaChange.java`.
 
 use crate::types::DataType;
 
@@ -95,4 +97,6 @@ pub enum SchemaChange {
         /// Where it goes.
         position: ColumnMove,
     },
+    /// Turns a primary-key table without snapshots into an append table.
+    DropPrimaryKey,
 }
