@@ -58,9 +58,8 @@ impl Kinds {
         if !self.ignore_delete && !self.ignore_update_before {
             return Ok((batch, kinds));
         }
-        let dropped = |kind: i8| {
-            kind == RowKind::UpdateBefore as i8 || self.ignore_delete && kind == RowKind::Delete as i8
-        };
+        let dropped =
+            |kind: i8| kind == RowKind::UpdateBefore as i8 || self.ignore_delete && kind == RowKind::Delete as i8;
         let kept = BooleanArray::from_unary(&kinds, |kind| !dropped(kind));
         let kinds = filter(&kinds, &kept)?.as_primitive::<Int8Type>().clone();
         Ok((filter_record_batch(&batch, &kept)?, kinds))
@@ -118,11 +117,9 @@ mod tests {
 
     #[test]
     fn kinds_come_from_their_column_and_are_filtered() {
-        for (ignore_delete, ignore_update_before, expected) in [
-            (false, false, vec![0, 1, 2, 3]),
-            (true, false, vec![0, 2]),
-            (false, true, vec![0, 2, 3]),
-        ] {
+        for (ignore_delete, ignore_update_before, expected) in
+            [(false, false, vec![0, 1, 2, 3]), (true, false, vec![0, 2]), (false, true, vec![0, 2, 3])]
+        {
             let rule = Kinds { column: Some(0), ignore_delete, ignore_update_before };
             let (batch, kinds) = rule.apply(rows(), None).unwrap();
             assert_eq!((batch.num_rows(), kinds.values().to_vec()), (expected.len(), expected));

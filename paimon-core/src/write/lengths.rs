@@ -2,7 +2,7 @@
 //!
 //! Source: SQL sheet requirement 135: a longer value is an error.
 
-use arrow::array::{Array, ArrayRef, AsArray};
+use arrow::array::{ArrayRef, AsArray};
 
 use crate::error::{Error, Result};
 use crate::types::{DataField, DataType, MAX_LENGTH};

@@ -10,3 +10,6 @@ mod supported;
 mod table_write;
 
 pub use table_write::TableWrite;
+
+#[cfg(test)]
+mod tests;

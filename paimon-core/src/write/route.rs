@@ -97,9 +97,8 @@ impl Router {
         }
         let (partitions, ids) = self.partitions(batch)?;
         let buckets = self.buckets(batch, given)?;
-        let partition_of = |id: usize| {
-            partitions.get(id).cloned().ok_or_else(|| Error::internal("a row has no partition"))
-        };
+        let partition_of =
+            |id: usize| partitions.get(id).cloned().ok_or_else(|| Error::internal("a row has no partition"));
         if let (Assigned::All(id), Assigned::All(bucket)) = (&ids, &buckets) {
             let key = BucketKey { partition: partition_of(*id)?, bucket: *bucket };
             return Ok(vec![Routed { key, batch: batch.clone(), kinds: kinds.cloned() }]);
