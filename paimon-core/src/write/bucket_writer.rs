@@ -46,7 +46,7 @@ impl Layout {
 #[derive(Debug)]
 pub(super) enum BucketWriter {
     Append(Box<RollingWriter>),
-    KeyValue(KeyValueWriter),
+    KeyValue(Box<KeyValueWriter>),
 }
 
 impl BucketWriter {
@@ -61,7 +61,7 @@ impl BucketWriter {
                 config.layout = FileLayout::KeyValue;
                 // What cannot be written is said now, not with the first flush.
                 drop(RollingWriter::try_new(config.clone())?);
-                Self::KeyValue(KeyValueWriter {
+                Self::KeyValue(Box::new(KeyValueWriter {
                     config,
                     rule: Arc::clone(rule),
                     schema: Arc::clone(schema),
@@ -69,7 +69,7 @@ impl BucketWriter {
                     buffer: Vec::new(),
                     bytes: 0,
                     files: Vec::new(),
-                })
+                }))
             }
         })
     }
@@ -146,7 +146,7 @@ impl KeyValueWriter {
         let columns = [sequences, kinds].into_iter().chain(batch.columns().iter().cloned()).collect();
         let batch = RecordBatch::try_new(Arc::clone(&self.schema), columns)?;
         self.next_sequence = end;
-        self.bytes += batch.columns().iter().map(|c| slice_bytes(c)).sum::<usize>();
+        self.bytes += batch.columns().iter().map(slice_bytes).sum::<usize>();
         self.buffer.push(batch);
         Ok(())
     }

@@ -349,7 +349,8 @@ async fn buffers_stay_within_the_buffer_size_and_the_budget() {
 
 #[tokio::test]
 async fn what_cannot_be_written_is_refused_at_once() {
-    let cases: [(&[&str], &[(&str, &str)], &str); 8] = [
+    type Case = (&'static [&'static str], &'static [(&'static str, &'static str)], &'static str);
+    let cases: [Case; 8] = [
         (&["k"], &[("bucket", "-1")], "bucket"),
         (&["k"], &[("bucket", "-2")], "bucket"),
         (&["k"], &[("bucket", "1"), ("changelog-producer", "lookup")], "changelog-producer"),
