@@ -278,24 +278,11 @@ impl TableWrite {
         drop(closed);
         self.memory.try_resize(0)?;
         if let Some(error) = failure {
-            self.delete_named(&messages).await;
+            delete_named(&self.table, &messages).await;
             return Err(error);
         }
         messages.sort_by(|a, b| (a.partition.as_bytes(), a.bucket).cmp(&(b.partition.as_bytes(), b.bucket)));
         Ok(messages)
-    }
-
-    async fn delete_named(&self, messages: &[CommitMessage]) {
-        let table = &self.table;
-        for message in messages {
-            let directory =
-                table.paths().bucket_dir(table.schema(), table.options(), &message.partition, message.bucket);
-            let Ok(directory) = directory else { continue };
-            for file in &message.append.new_files {
-                // A file that cannot be deleted stays as one that no metadata names.
-                let _ = table.io().delete(&format!("{directory}/{}", file.file_name)).await;
-            }
-        }
     }
 
     /// Deletes everything that was written and belongs to no message. Later calls are refused.
@@ -312,5 +299,16 @@ impl TableWrite {
         }
         // Giving back never fails.
         let _ = self.memory.try_resize(0);
+    }
+}
+
+async fn delete_named(table: &Table, messages: &[CommitMessage]) {
+    for message in messages {
+        let directory = table.paths().bucket_dir(table.schema(), table.options(), &message.partition, message.bucket);
+        let Ok(directory) = directory else { continue };
+        for file in &message.append.new_files {
+            // A file that cannot be deleted stays as one that no metadata names.
+            let _ = table.io().delete(&format!("{directory}/{}", file.file_name)).await;
+        }
     }
 }
