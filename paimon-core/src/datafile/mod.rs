@@ -17,4 +17,6 @@ pub use reader::{DataFileReader, FileRequest, key_value_fields};
 pub use rolling::{FileLayout, RollingWriter, WriterConfig};
 
 #[cfg(test)]
+mod golden;
+#[cfg(test)]
 mod tests;

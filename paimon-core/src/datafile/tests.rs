@@ -410,3 +410,41 @@ async fn damage_names_the_file() {
         let _ = outcome(bytes.into(), whole.len()).await;
     }
 }
+
+#[tokio::test]
+async fn timestamps_beyond_nanoseconds_are_refused() {
+    use ::parquet::data_type::{Int96, Int96Type};
+    use ::parquet::file::writer::SerializedFileWriter;
+    use ::parquet::schema::parser::parse_message_type;
+
+    let schema = schema(&[("t", timestamp(9))]);
+    for (day, nanos, expected) in [(2_440_588 - 1, -1i64, Some(-86_400_000_000_001)), (5_373_484, 0, None)] {
+        let message = parse_message_type("message m { optional int96 t; }").unwrap();
+        let mut bytes = Vec::new();
+        let mut writer = SerializedFileWriter::new(&mut bytes, Arc::new(message), Default::default()).unwrap();
+        let mut group = writer.next_row_group().unwrap();
+        let mut column = group.next_column().unwrap().unwrap();
+        let mut value = Int96::new();
+        value.set_data(nanos as u32, (nanos >> 32) as u32, day);
+        column.typed::<Int96Type>().write_batch(&[value], Some(&[0, 1]), None).unwrap();
+        column.close().unwrap();
+        group.close().unwrap();
+        writer.close().unwrap();
+        let room = Room::new();
+        let (size, written) = (bytes.len() as i64, numbers(0..1));
+        let file = room.write(&written.0, &[], append(), &[written.1]).await.remove(0);
+        let path = format!("{}/bucket-0/{}", room.dir, file.file_name);
+        room.io.write(&path, bytes.into()).await.unwrap();
+        let request = room.request(&DataFileMeta { file_size: size, ..file }, &schema.fields);
+        let stream = room.reader(&schema).read(request).await.unwrap();
+        let found: Result<Vec<RecordBatch>, _> = stream.try_collect().await;
+        match (found, expected) {
+            (Ok(found), Some(expected)) => {
+                let times = found[0].column(0).as_primitive::<arrow::datatypes::TimestampNanosecondType>();
+                assert_eq!(times.iter().collect::<Vec<_>>(), [None, Some(expected)]);
+            }
+            (Err(error), None) => assert_eq!(error.kind(), ErrorKind::Unsupported),
+            (found, expected) => panic!("{found:?} {expected:?}"),
+        }
+    }
+}

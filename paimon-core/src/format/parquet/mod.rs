@@ -8,6 +8,7 @@ mod conform;
 mod encode;
 mod failure;
 mod footer;
+mod int96;
 mod projection;
 mod properties;
 mod prune;

@@ -3,6 +3,8 @@
 //! Invariants: only leaves that are asked for are fetched and decoded, row group by row group; pages that pruning or the
 //! selection of rows leave out are neither. Memory is bounded by the chosen leaves of one row group.
 
+use std::sync::Arc;
+
 use ::parquet::DecodeResult;
 use ::parquet::arrow::arrow_reader::{ArrowReaderMetadata, ArrowReaderOptions, RowSelection};
 use ::parquet::arrow::push_decoder::{ParquetPushDecoder, ParquetPushDecoderBuilder};
@@ -16,6 +18,7 @@ use futures::stream::{self, StreamExt};
 use super::conform::conform;
 use super::failure::guarded;
 use super::footer::footer;
+use super::int96;
 use super::projection::{Projection, check_readable};
 use super::prune;
 use super::source::fetch;
@@ -27,22 +30,27 @@ use crate::types::{DataField, RowType, to_arrow_schema};
 /// Starts to read; the footer is read before this returns.
 pub(super) async fn read(file: InputFile, request: ReadRequest) -> Result<BatchStream> {
     request.columns.iter().try_for_each(|c| check_readable(&c.name, &c.data_type))?;
-    let rows = match open(&file, &request).await.context("file", &file.path)? {
-        Some(decoder) => decoder,
-        None => return Ok(stream::empty().boxed()),
+    let Some(opened) = open(&file, &request).await.context("file", &file.path)? else {
+        return Ok(stream::empty().boxed());
     };
     let path = file.path.clone();
-    let shape = Shape::new(request.columns, rows.present);
-    let state = Some((file, rows.decoder));
-    let batches = stream::try_unfold(state, |state| async move {
-        let Some((file, mut decoder)) = state else { return Ok(None) };
-        Ok(next(&file, &mut decoder).await?.map(|batch| (batch, Some((file, decoder)))))
+    let shape = Shape::new(request.columns, opened.present);
+    let state = (file, opened.decoder, opened.second_look);
+    let batches = stream::try_unfold(state, |(file, mut decoder, mut second_look)| async move {
+        let Some(batch) = next(&file, &mut decoder).await? else { return Ok(None) };
+        if let Some(second_look) = &mut second_look {
+            let again = next(&file, second_look).await?;
+            int96::compare(&batch, &again.ok_or_else(|| Error::internal("the second decoding ended early"))?)?;
+        }
+        Ok(Some((batch, (file, decoder, second_look))))
     });
     Ok(batches.map(move |batch| batch.and_then(|b| shape.apply(&b)).context("file", &path)).boxed())
 }
 
 struct Opened {
     decoder: ParquetPushDecoder,
+    /// Decodes INT96 a second time.
+    second_look: Option<ParquetPushDecoder>,
     present: Vec<bool>,
 }
 
@@ -64,18 +72,22 @@ async fn open(file: &InputFile, request: &ReadRequest) -> Result<Option<Opened>>
     let rows = selection.rows(&groups);
     // An Arrow schema in the file is a hint of its writer; the types of the columns come from the request.
     let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
-    let decoder = guarded(|| {
-        let metadata = ArrowReaderMetadata::try_new(footer.clone(), options)?;
+    let build = |metadata, mask| {
         let mut builder = ParquetPushDecoderBuilder::new_with_metadata(metadata)
             .with_batch_size(request.batch_rows.max(1))
-            .with_projection(projection.mask)
-            .with_row_groups(groups);
-        if let Some(rows) = rows {
-            builder = builder.with_row_selection(rows);
+            .with_projection(mask)
+            .with_row_groups(groups.clone());
+        if let Some(rows) = &rows {
+            builder = builder.with_row_selection(rows.clone());
         }
         builder.build()
+    };
+    let second_look = guarded(|| {
+        let found = int96::second_look(&footer, &projection.mask)?;
+        found.map(|(metadata, mask)| build(metadata, mask)).transpose()
     })?;
-    Ok(Some(Opened { decoder, present: projection.present }))
+    let decoder = guarded(|| build(ArrowReaderMetadata::try_new(Arc::clone(&footer), options)?, projection.mask))?;
+    Ok(Some(Opened { decoder, second_look, present: projection.present }))
 }
 
 /// The rows of each row group that are wanted.
