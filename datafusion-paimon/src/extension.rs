@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, PoisonError, RwLock};
 
-use datafusion::catalog::{CatalogProviderList, MemoryCatalogProviderList};
+use datafusion::catalog::{CatalogProviderList, MemoryCatalogProviderList, TableFunction};
 use datafusion::error::Result;
 use datafusion::execution::SessionState;
 use datafusion::execution::SessionStateBuilder;
@@ -15,6 +15,7 @@ use crate::catalog::{PaimonCatalogProvider, PaimonTableFactory};
 use crate::config::DynamicOptions;
 use crate::error::invalid_input;
 use crate::sql::VersionPlanner;
+use crate::udtf::{QualifiedProcedures, Target, functions_of};
 
 /// Catalogs, options and runtime of a session. Clones share them.
 #[derive(Debug, Clone)]
@@ -102,8 +103,13 @@ pub fn install(mut builder: SessionStateBuilder, extension: &Extension) -> Resul
             catalogs.register_catalog(name, provider);
         }
     }
+    let functions = functions_of(&Target::Session(extension.clone()));
+    builder.table_functions().get_or_insert_default().extend(
+        functions.into_iter().map(|(name, function)| (name.clone(), Arc::new(TableFunction::new(name, function)))),
+    );
+    builder.relation_planners().get_or_insert_default().push(Arc::new(QualifiedProcedures::new(extension.clone())));
+    // The version of a table is asked for first: the engine alone would ignore it.
+    builder.relation_planners().get_or_insert_default().insert(0, Arc::new(VersionPlanner::new(extension.clone())));
     let factory = Arc::new(PaimonTableFactory::new(extension.handle().clone()));
-    let planners = builder.relation_planners().get_or_insert_default();
-    planners.insert(0, Arc::new(VersionPlanner::new(extension.clone())));
     Ok(builder.with_config(config).with_table_factory("PAIMON".to_owned(), factory))
 }

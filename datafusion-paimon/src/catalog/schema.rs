@@ -2,6 +2,7 @@
 //!
 //! Invariants: nothing is created or dropped through the engine's registration of tables; only "not found" is `None`.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -9,12 +10,14 @@ use datafusion::catalog::{SchemaProvider, TableProvider};
 use datafusion::error::{DataFusionError, Result};
 use datafusion::logical_expr::TableType;
 use paimon_core::error::Entity;
-use paimon_core::{Error, ErrorKind, Identifier};
+use paimon_core::meta::Selector;
+use paimon_core::table::SystemTable;
+use paimon_core::{Error, ErrorKind, Identifier, Table};
 
 use super::provider::PaimonCatalogProvider;
 use crate::blocking;
 use crate::error::{to_datafusion, unsupported};
-use crate::table::PaimonTableProvider;
+use crate::table::{PaimonSystemTableProvider, PaimonTableProvider};
 
 /// A database as a provider.
 #[derive(Debug, Clone)]
@@ -70,7 +73,7 @@ impl SchemaProvider for PaimonSchemaProvider {
         let this = self.clone();
         let name = name.to_owned();
         let exists = blocking::on(&self.catalog.handle, async move { this.exists(&name).await }).await?;
-        Ok(exists.then_some(TableType::Base))
+        Ok(exists)
     }
 
     fn register_table(&self, _: String, _: Arc<dyn TableProvider>) -> Result<Option<Arc<dyn TableProvider>>> {
@@ -85,17 +88,22 @@ impl SchemaProvider for PaimonSchemaProvider {
 
     fn table_exist(&self, name: &str) -> bool {
         let (this, name) = (self.clone(), name.to_owned());
-        blocking::run(&self.catalog.handle, async move { this.exists(&name).await }).unwrap_or(false)
+        blocking::run(&self.catalog.handle, async move { this.exists(&name).await }).is_ok_and(|kind| kind.is_some())
     }
 }
 
 impl PaimonSchemaProvider {
-    /// Whether a table exists; one that cannot be read exists.
-    async fn exists(&self, name: &str) -> bool {
+    /// The type of a table; one that cannot be read exists all the same.
+    async fn exists(&self, name: &str) -> Option<TableType> {
         let identifier = Identifier::new(&self.database, name);
-        match self.catalog.catalog.get_table(&identifier).await {
-            Ok(_) => true,
-            Err(error) => !is_absent(&error),
+        let (base, kind) = match system_table(&identifier) {
+            Ok(Some((base, _))) => (base, TableType::View),
+            Ok(None) => (identifier, TableType::Base),
+            Err(_) => return None,
+        };
+        match self.catalog.catalog.get_table(&base).await {
+            Err(error) if is_absent(&error) => None,
+            _ => Some(kind),
         }
     }
 }
@@ -107,10 +115,84 @@ impl PaimonCatalogProvider {
     /// # Errors
     /// Those of `Catalog::get_table` and of `Table::with_dynamic_options`.
     pub async fn table_provider(&self, identifier: &Identifier) -> paimon_core::Result<Arc<dyn TableProvider>> {
+        self.table_provider_with(identifier, &BTreeMap::new()).await
+    }
+
+    /// As [`PaimonCatalogProvider::table_provider`], with options of this one use of the table (`None` removes a key). A
+    /// selector among them replaces every selector of the session.
+    ///
+    /// # Errors
+    /// As [`PaimonCatalogProvider::table_provider`]; `InvalidInput` if a selector is given for a system table that does
+    /// not travel.
+    pub async fn table_provider_with(
+        &self,
+        identifier: &Identifier,
+        options: &BTreeMap<String, Option<String>>,
+    ) -> paimon_core::Result<Arc<dyn TableProvider>> {
+        let handle = self.handle.clone();
+        match system_table(identifier)? {
+            Some((base, system)) if system.travels() => {
+                let table = self.table_with(&base, options).await?;
+                Ok(Arc::new(PaimonSystemTableProvider::new(table, system, handle)))
+            }
+            Some((base, system)) => {
+                if let Some(selector) = Selector::KEYS.iter().find(|key| options.contains_key(**key)) {
+                    return Err(Error::invalid_input(format!(
+                        "the system table {identifier} always shows the present: {selector} cannot be set for it"
+                    )));
+                }
+                let table = self.catalog.get_table(&base).await?;
+                Ok(Arc::new(PaimonSystemTableProvider::new(table, system, handle)))
+            }
+            None => {
+                let table = self.table_with(identifier, options).await?;
+                Ok(Arc::new(PaimonTableProvider::try_new(table, handle).await?))
+            }
+        }
+    }
+
+    /// A table with the options of the session, and then these, laid over its own.
+    ///
+    /// # Errors
+    /// Those of `Catalog::get_table` and of `Table::with_dynamic_options`.
+    pub async fn table_with(
+        &self,
+        identifier: &Identifier,
+        options: &BTreeMap<String, Option<String>>,
+    ) -> paimon_core::Result<Table> {
         let table = self.catalog.get_table(identifier).await?;
-        let options = self.options.for_table(&self.name, identifier);
-        let table = if options.is_empty() { table } else { table.with_dynamic_options(&options).await? };
-        Ok(Arc::new(PaimonTableProvider::try_new(table, self.handle.clone()).await?))
+        let mut all = self.options.for_table(&self.name, identifier);
+        if Selector::KEYS.iter().any(|key| options.contains_key(*key)) {
+            all.retain(|key, _| !Selector::KEYS.contains(&key.as_str()));
+        }
+        all.extend(options.clone());
+        if all.is_empty() { Ok(table) } else { table.with_dynamic_options(&all).await }
+    }
+}
+
+/// The table behind the name of a system table, and which one it is; `None` for other names.
+fn system_table(identifier: &Identifier) -> paimon_core::Result<Option<(Identifier, SystemTable)>> {
+    let Some(name) = identifier.system_table() else { return Ok(None) };
+    identifier.check()?;
+    let system = SystemTable::by_name(name).ok_or_else(|| identifier.not_found())?;
+    let object = identifier.object();
+    let base = object.strip_suffix(name).and_then(|base| base.strip_suffix('$')).unwrap_or(object);
+    Ok(Some((Identifier::new(identifier.database(), base), system)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn system_tables_are_told_from_branches() {
+        let of = |object: &str| system_table(&Identifier::new("d", object)).unwrap();
+        assert_eq!(of("t"), None);
+        assert_eq!(of("t$branch_b"), None);
+        assert_eq!(of("t$Files"), Some((Identifier::new("d", "t"), SystemTable::Files)));
+        assert_eq!(of("t$branch_b$options"), Some((Identifier::new("d", "t$branch_b"), SystemTable::Options)));
+        let error = system_table(&Identifier::new("d", "t$bogus")).unwrap_err();
+        assert!(is_absent(&error), "{error}");
     }
 }
 

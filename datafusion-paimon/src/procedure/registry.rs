@@ -40,6 +40,18 @@ impl ProcedureContext {
     /// # Errors
     /// `InvalidInput` for other forms, another catalog, or a system table.
     pub fn identifier(&self, text: &str) -> Result<Identifier> {
+        let identifier = self.any_identifier(text)?;
+        if identifier.system_table().is_some() {
+            return Err(Error::invalid_input(format!("{identifier} is a system table; expected a table")));
+        }
+        Ok(identifier)
+    }
+
+    /// As [`ProcedureContext::identifier`], but system tables pass.
+    ///
+    /// # Errors
+    /// `InvalidInput` for other forms or another catalog.
+    pub fn any_identifier(&self, text: &str) -> Result<Identifier> {
         let parts = split_name(text)?;
         let identifier = match &parts[..] {
             [table] => Identifier::new(&self.database, table),
@@ -54,9 +66,6 @@ impl ProcedureContext {
             _ => return Err(Error::invalid_input(format!("expected [catalog.][database.]table, found '{text}'"))),
         };
         identifier.check()?;
-        if identifier.system_table().is_some() {
-            return Err(Error::invalid_input(format!("{identifier} is a system table; expected a table")));
-        }
         Ok(identifier)
     }
 

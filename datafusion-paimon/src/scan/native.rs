@@ -23,6 +23,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion_datasource::compute_all_files_statistics;
 use object_store::ObjectMeta;
 use object_store::path::Path;
+use paimon_core::meta::TablePaths;
 use paimon_core::row::BinaryRow;
 use paimon_core::scan::Split;
 use paimon_core::spec::{DataFileMeta, TableSchema};
@@ -130,10 +131,7 @@ impl<'a> NativeScan<'a> {
         }
         let partition = self.partition_values(&split.partition)?;
         for (file, family) in split.files.iter().zip(families) {
-            let location = match &file.external_path {
-                Some(path) => path.clone(),
-                None => format!("{}/{}", split.bucket_path, file.file_name),
-            };
+            let location = TablePaths::data_file(&split.bucket_path, file);
             let path = store::object_path(self.table.io(), &location)?;
             let file = self.file(file, path, &partition, &self.families[family])?;
             self.families[family].files.push(file);

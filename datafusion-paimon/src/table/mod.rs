@@ -1,5 +1,9 @@
 //! Tables of the format as tables of the engine.
 
+mod batch_exec;
 mod provider;
+mod system;
 
+pub(crate) use batch_exec::{BatchSource, PaimonBatchExec};
 pub use provider::PaimonTableProvider;
+pub use system::PaimonSystemTableProvider;

@@ -13,6 +13,7 @@ mod tags;
 mod time_travel;
 
 pub use manifests::Manifests;
+pub use partition_names::value_text;
 pub use paths::TablePaths;
 pub use schemas::Schemas;
 pub use snapshots::Snapshots;

@@ -40,6 +40,17 @@ pub(super) fn value_name(value: Option<&Datum>, data_type: &DataType, form: Name
     Ok(default.to_owned())
 }
 
+/// Java's text of a value: its cast to STRING, or else that of the value as it is stored (a DATE as days).
+///
+/// # Errors
+/// `Unsupported` for values without a text in this form.
+pub fn value_text(value: &Datum, data_type: &DataType, cast: bool) -> Result<String> {
+    match value {
+        Datum::Bytes(bytes) if !cast => Ok(String::from_utf8_lossy(bytes).into_owned()),
+        _ => text(value, data_type, if cast { NameForm::Cast } else { NameForm::Legacy }, &chrono::Local),
+    }
+}
+
 /// Appends `name`, escaped, to `path`.
 pub(super) fn escape(name: &str, path: &mut String) {
     for c in name.chars() {

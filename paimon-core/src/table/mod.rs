@@ -2,10 +2,12 @@
 
 mod compact_builder;
 mod read_builder;
+mod system;
 mod table;
 mod write_builder;
 
 pub use compact_builder::{CompactBuilder, CompactMetrics};
 pub use read_builder::ReadBuilder;
+pub use system::SystemTable;
 pub use table::Table;
 pub use write_builder::WriteBuilder;

@@ -1,0 +1,35 @@
+//! Constant arguments.
+
+use datafusion::common::ScalarValue;
+use datafusion::error::Result;
+use datafusion::logical_expr::Expr;
+use datafusion::logical_expr::simplify::SimplifyContext;
+use datafusion::optimizer::simplify_expressions::ExprSimplifier;
+
+use crate::error::invalid_input;
+
+/// The value of a constant expression.
+///
+/// # Errors
+/// `InvalidInput` if it is not constant.
+pub(crate) fn constant(expr: &Expr) -> Result<ScalarValue> {
+    if let Expr::Literal(value, _) = expr {
+        return Ok(value.clone());
+    }
+    let context = SimplifyContext::builder().with_current_time().build();
+    match ExprSimplifier::new(context).simplify(expr.clone())? {
+        Expr::Literal(value, _) => Ok(value),
+        other => invalid_input(format!("an argument of a table function must be constant, found {other}")),
+    }
+}
+
+/// The text of a constant expression.
+///
+/// # Errors
+/// `InvalidInput` if it is no constant text.
+pub(crate) fn constant_text(expr: &Expr) -> Result<String> {
+    match constant(expr)?.try_as_str() {
+        Some(Some(text)) => Ok(text.to_owned()),
+        _ => invalid_input(format!("expected text as argument of a table function, found {expr}")),
+    }
+}
