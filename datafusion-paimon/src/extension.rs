@@ -7,7 +7,6 @@ use datafusion::catalog::{CatalogProviderList, MemoryCatalogProviderList, TableF
 use datafusion::error::Result;
 use datafusion::execution::SessionState;
 use datafusion::execution::SessionStateBuilder;
-use datafusion::prelude::SessionConfig;
 use paimon_core::Catalog;
 use tokio::runtime::Handle;
 
@@ -89,7 +88,7 @@ impl Extension {
 /// # Errors
 /// `InvalidInput` if an extension is installed already.
 pub fn install(mut builder: SessionStateBuilder, extension: &Extension) -> Result<SessionStateBuilder> {
-    let config = builder.config().take().unwrap_or_else(SessionConfig::new);
+    let config = builder.config().take().unwrap_or_default();
     if config.get_extension::<Extension>().is_some() {
         return invalid_input("the Paimon extension is installed already");
     }

@@ -195,34 +195,3 @@ mod tests {
         assert!(is_absent(&error), "{error}");
     }
 }
-
-impl PaimonCatalogProvider {
-    /// As [`PaimonCatalogProvider::table_provider`], with options of this one use of the table (`None` removes a key). A
-    /// selector among them replaces every selector of the session.
-    ///
-    /// # Errors
-    /// As [`PaimonCatalogProvider::table_provider`].
-    pub async fn table_provider_with(
-        &self,
-        identifier: &Identifier,
-        options: &std::collections::BTreeMap<String, Option<String>>,
-    ) -> paimon_core::Result<Arc<dyn TableProvider>> {
-        let table = self.table_with(identifier, options).await?;
-        Ok(Arc::new(PaimonTableProvider::try_new(table, self.handle.clone()).await?))
-    }
-
-    /// A table with the options of the session, and then these, laid over its own.
-    ///
-    /// # Errors
-    /// Those of `Catalog::get_table` and of `Table::with_dynamic_options`.
-    pub async fn table_with(
-        &self,
-        identifier: &Identifier,
-        options: &std::collections::BTreeMap<String, Option<String>>,
-    ) -> paimon_core::Result<paimon_core::Table> {
-        let table = self.catalog.get_table(identifier).await?;
-        let mut all = self.options.for_table(&self.name, identifier);
-        all.extend(options.clone());
-        if all.is_empty() { Ok(table) } else { table.with_dynamic_options(&all).await }
-    }
-}

@@ -33,9 +33,9 @@ fn file_column(field: &DataField, file: &TableSchema) -> FileColumn {
     let name = stored.name.clone();
     if is_core_only(&field.data_type) {
         FileColumn::Core
-    } else if field.data_type.equals_ignoring_nullability(&stored.data_type) {
-        FileColumn::Same(name)
-    } else if reads_alike(&stored.data_type, &field.data_type) {
+    } else if field.data_type.equals_ignoring_nullability(&stored.data_type)
+        || reads_alike(&stored.data_type, &field.data_type)
+    {
         FileColumn::Same(name)
     } else if widens(&stored.data_type, &field.data_type) {
         FileColumn::Widened(name)

@@ -107,6 +107,8 @@ pub(crate) async fn plan(state: &dyn Session, request: ScanRequest<'_>) -> Resul
     }
 }
 
+type Plans = Vec<Arc<dyn ExecutionPlan>>;
+
 /// What planning reads of the store: the plan and the schemas of its files.
 async fn read_metadata(table: &Table, scan: &TableScan) -> paimon_core::Result<(Plan, FileSchemas)> {
     let mut schemas = FileSchemas::new();
@@ -130,7 +132,7 @@ fn native(
     plan: &Plan,
     schemas: &FileSchemas,
     info: &Arc<ScanInfo>,
-) -> Result<(Vec<Arc<dyn ExecutionPlan>>, Vec<Split>)> {
+) -> Result<(Plans, Vec<Split>)> {
     let (positions, needed) = (request.positions(), request.needed());
     let has_primary_key = request.table.schema().has_primary_key();
     let mut rest = Vec::new();
