@@ -1,0 +1,53 @@
+# Tasks of the project. `make run` and `make test` do their own set-up on a Debian machine with Rust, Python, make and gcc.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+.PHONY: help run test lint rust-test doc develop python-test interop wheel bench java
+
+VENV   := .venv
+PYTHON := $(VENV)/bin/python
+export CARGO_INCREMENTAL ?= 0
+CARGO  := cargo
+
+help:       ## shows the tasks
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
+
+run: develop ## sets everything up and runs the main job in Rust SQL and in Python
+	$(CARGO) run --locked -q -p datafusion-paimon --example quickstart
+	$(PYTHON) python/examples/quickstart.py
+
+test: lint rust-test doc python-test interop ## sets everything up and runs all tests
+
+lint:       ## formatting and lints
+	$(CARGO) fmt --all --check
+	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
+
+rust-test:  ## tests of the Rust crates, with the SQL suites
+	RUST_BACKTRACE=0 $(CARGO) test --workspace --locked
+
+doc:        ## documentation without warnings
+	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --locked
+
+$(VENV)/.done: python/requirements-dev.txt
+	python3 -m venv $(VENV)
+	$(PYTHON) -m pip install -q -r python/requirements-dev.txt
+	touch $@
+
+develop: $(VENV)/.done ## builds the Python module and makes it importable in .venv
+	$(CARGO) build --workspace --locked
+	install -m 644 "$$($(CARGO) metadata --format-version 1 --no-deps --locked | $(PYTHON) -c 'import json, sys; print(json.load(sys.stdin)["target_directory"])')/debug/lib_native.so" python/python/pypaimon_rust/_native.abi3.so
+	echo "$(CURDIR)/python/python" > "$$($(PYTHON) -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/pypaimon_rust.pth"
+
+python-test: develop ## tests of the Python module
+	cd python && ../$(PYTHON) -m pytest -q tests
+
+java:       ## the tools that the interoperability tests need
+	@command -v javac >/dev/null && command -v mvn >/dev/null || { apt-get update -q && apt-get install -y -q default-jdk-headless maven; }
+
+interop: develop java ## tables that Java Paimon reads and writes too
+	cd sql-tests/interop && ../../$(PYTHON) -m pytest -q .
+
+wheel: $(VENV)/.done ## a release wheel in python/dist
+	cd python && ../$(VENV)/bin/maturin build --release --locked --out dist
+
+bench: $(VENV)/.done ## benchmarks, as ratios to stock DataFusion in the same run
+	cd python && ../$(PYTHON) benchmarks/run.py

@@ -1,0 +1,235 @@
+//! Providers whose plans run in an environment of ours.
+//!
+//! Invariants: everything else is passed on unchanged; statistics, filters and errors are those of the provider within.
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use async_trait::async_trait;
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::catalog::{CatalogProvider, SchemaProvider, Session, TableFunctionArgs, TableFunctionImpl, TableProvider};
+use datafusion::common::Statistics;
+use datafusion::common::tree_node::TreeNodeRecursion;
+use datafusion::error::Result;
+use datafusion::execution::runtime_env::RuntimeEnv;
+use datafusion::execution::{SendableRecordBatchStream, TaskContext};
+use datafusion::logical_expr::dml::InsertOp;
+use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_plan::metrics::MetricsSet;
+use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
+
+/// The environment of all plans that foreign hosts run: one per process, so that caches are shared.
+fn environment() -> Arc<RuntimeEnv> {
+    static ENVIRONMENT: OnceLock<Arc<RuntimeEnv>> = OnceLock::new();
+    Arc::clone(ENVIRONMENT.get_or_init(|| Arc::new(RuntimeEnv::default())))
+}
+
+/// A catalog whose tables are [`HostedTable`]s.
+#[derive(Debug)]
+pub struct HostedCatalog(Arc<dyn CatalogProvider>);
+
+impl HostedCatalog {
+    /// Wraps a catalog.
+    pub fn new(catalog: Arc<dyn CatalogProvider>) -> Self {
+        Self(catalog)
+    }
+}
+
+impl CatalogProvider for HostedCatalog {
+    fn schema_names(&self) -> Vec<String> {
+        self.0.schema_names()
+    }
+
+    fn schema(&self, name: &str) -> Option<Arc<dyn SchemaProvider>> {
+        let schema = self.0.schema(name)?;
+        Some(Arc::new(HostedSchema(schema)))
+    }
+
+    fn register_schema(&self, name: &str, schema: Arc<dyn SchemaProvider>) -> Result<Option<Arc<dyn SchemaProvider>>> {
+        self.0.register_schema(name, schema)
+    }
+
+    fn deregister_schema(&self, name: &str, cascade: bool) -> Result<Option<Arc<dyn SchemaProvider>>> {
+        self.0.deregister_schema(name, cascade)
+    }
+}
+
+#[derive(Debug)]
+struct HostedSchema(Arc<dyn SchemaProvider>);
+
+#[async_trait]
+impl SchemaProvider for HostedSchema {
+    fn owner_name(&self) -> Option<&str> {
+        self.0.owner_name()
+    }
+
+    fn table_names(&self) -> Vec<String> {
+        self.0.table_names()
+    }
+
+    async fn table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
+        let table = self.0.table(name).await?;
+        Ok(table.map(|table| Arc::new(HostedTable(table)) as Arc<dyn TableProvider>))
+    }
+
+    async fn table_type(&self, name: &str) -> Result<Option<TableType>> {
+        self.0.table_type(name).await
+    }
+
+    fn register_table(&self, name: String, table: Arc<dyn TableProvider>) -> Result<Option<Arc<dyn TableProvider>>> {
+        self.0.register_table(name, table)
+    }
+
+    fn deregister_table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
+        self.0.deregister_table(name)
+    }
+
+    fn table_exist(&self, name: &str) -> bool {
+        self.0.table_exist(name)
+    }
+}
+
+/// A table whose plans run in an environment of ours.
+#[derive(Debug)]
+pub struct HostedTable(Arc<dyn TableProvider>);
+
+impl HostedTable {
+    /// Wraps a table.
+    pub fn new(table: Arc<dyn TableProvider>) -> Self {
+        Self(table)
+    }
+}
+
+#[async_trait]
+impl TableProvider for HostedTable {
+    fn schema(&self) -> SchemaRef {
+        self.0.schema()
+    }
+
+    fn table_type(&self) -> TableType {
+        self.0.table_type()
+    }
+
+    async fn scan(
+        &self,
+        state: &dyn Session,
+        projection: Option<&Vec<usize>>,
+        filters: &[Expr],
+        limit: Option<usize>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        Ok(Arc::new(HostedExec::new(self.0.scan(state, projection, filters, limit).await?)))
+    }
+
+    fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
+        self.0.supports_filters_pushdown(filters)
+    }
+
+    fn statistics(&self) -> Option<Statistics> {
+        self.0.statistics()
+    }
+
+    async fn insert_into(
+        &self,
+        state: &dyn Session,
+        input: Arc<dyn ExecutionPlan>,
+        op: InsertOp,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        Ok(Arc::new(HostedExec::new(self.0.insert_into(state, input, op).await?)))
+    }
+}
+
+/// A table function whose tables are [`HostedTable`]s.
+#[derive(Debug)]
+pub struct HostedFunction(Arc<dyn TableFunctionImpl>);
+
+impl HostedFunction {
+    /// Wraps a table function.
+    pub fn new(function: Arc<dyn TableFunctionImpl>) -> Self {
+        Self(function)
+    }
+}
+
+impl TableFunctionImpl for HostedFunction {
+    fn call_with_args(&self, args: TableFunctionArgs<'_>) -> Result<Arc<dyn TableProvider>> {
+        Ok(Arc::new(HostedTable(self.0.call_with_args(args)?)))
+    }
+}
+
+/// Runs a plan with the environment replaced.
+#[derive(Debug)]
+struct HostedExec {
+    input: Arc<dyn ExecutionPlan>,
+}
+
+impl HostedExec {
+    fn new(input: Arc<dyn ExecutionPlan>) -> Self {
+        Self { input }
+    }
+}
+
+impl DisplayAs for HostedExec {
+    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("PaimonHostedExec")
+    }
+}
+
+impl ExecutionPlan for HostedExec {
+    fn name(&self) -> &'static str {
+        "PaimonHostedExec"
+    }
+
+    fn properties(&self) -> &Arc<PlanProperties> {
+        self.input.properties()
+    }
+
+    fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
+        vec![&self.input]
+    }
+
+    fn maintains_input_order(&self) -> Vec<bool> {
+        vec![true]
+    }
+
+    fn benefits_from_input_partitioning(&self) -> Vec<bool> {
+        vec![false]
+    }
+
+    fn with_new_children(self: Arc<Self>, mut children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        match (children.pop(), children.is_empty()) {
+            (Some(input), true) => Ok(Arc::new(Self { input })),
+            _ => datafusion::common::internal_err!("PaimonHostedExec has one child"),
+        }
+    }
+
+    fn apply_expressions(
+        &self,
+        _f: &mut dyn FnMut(&dyn PhysicalExpr) -> Result<TreeNodeRecursion>,
+    ) -> Result<TreeNodeRecursion> {
+        Ok(TreeNodeRecursion::Continue)
+    }
+
+    fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
+        let context = TaskContext::new(
+            context.task_id(),
+            context.session_id(),
+            context.session_config().clone(),
+            context.scalar_functions().clone(),
+            context.higher_order_functions().clone(),
+            context.aggregate_functions().clone(),
+            context.window_functions().clone(),
+            environment(),
+        );
+        self.input.execute(partition, Arc::new(context))
+    }
+
+    fn metrics(&self) -> Option<MetricsSet> {
+        self.input.metrics()
+    }
+
+    fn partition_statistics(&self, partition: Option<usize>) -> Result<Arc<Statistics>> {
+        #[expect(deprecated, reason = "what the engine's default still calls")]
+        self.input.partition_statistics(partition)
+    }
+}
+

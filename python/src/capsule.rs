@@ -1,0 +1,138 @@
+//! Data and engine structures in and out of Python capsules: the only file with unsafe code.
+//!
+//! Every capsule is checked for its name before it is read, and is read as the structure that its protocol prescribes
+//! for that name.
+#![expect(unsafe_code, reason = "structures of the C interfaces stand behind raw pointers")]
+
+use std::ffi::CStr;
+use std::ptr::NonNull;
+
+use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, RecordBatchReader, StructArray, make_array};
+use arrow::datatypes::{Schema, SchemaRef};
+use arrow::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi, to_ffi};
+use arrow::ffi_stream::{ArrowArrayStreamReader, FFI_ArrowArrayStream};
+use datafusion_ffi::proto::logical_extension_codec::FFI_LogicalExtensionCodec;
+use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyCapsule;
+
+const SCHEMA: &CStr = c"arrow_schema";
+const ARRAY: &CStr = c"arrow_array";
+const STREAM: &CStr = c"arrow_array_stream";
+const LOGICAL_CODEC: &CStr = c"datafusion_logical_extension_codec";
+
+fn pointer<T>(capsule: &Bound<'_, PyCapsule>, name: &'static CStr) -> PyResult<NonNull<T>> {
+    if !capsule.is_valid_checked(Some(name)) {
+        return Err(PyTypeError::new_err(format!("expected a capsule named {}", name.to_string_lossy())));
+    }
+    Ok(capsule.pointer_checked(Some(name))?.cast())
+}
+
+fn arrow_error(error: impl std::fmt::Display) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
+/// Imports a batch from the pair of capsules of `__arrow_c_array__`.
+pub(crate) fn import_batch(schema: &Bound<'_, PyCapsule>, array: &Bound<'_, PyCapsule>) -> PyResult<RecordBatch> {
+    let mut schema = pointer::<FFI_ArrowSchema>(schema, SCHEMA)?;
+    let mut array = pointer::<FFI_ArrowArray>(array, ARRAY)?;
+    // SAFETY: the Arrow PyCapsule protocol puts a live structure of this type behind a capsule of this name; moving it out
+    // and leaving a released one behind is how a consumer takes it.
+    let (schema, array) = unsafe { (FFI_ArrowSchema::from_raw(schema.as_mut()), FFI_ArrowArray::from_raw(array.as_mut())) };
+    // SAFETY: array and schema come from one producer and describe each other, by the same protocol.
+    let data = unsafe { from_ffi(array, &schema) }.map_err(arrow_error)?;
+    let arrow_schema = Schema::try_from(&schema).map_err(arrow_error)?;
+    if !matches!(data.data_type(), arrow::datatypes::DataType::Struct(_)) || data.null_count() > 0 {
+        return Err(PyTypeError::new_err("expected a record batch, found a plain array"));
+    }
+    let parts = StructArray::from(data);
+    let options = RecordBatchOptions::new().with_row_count(Some(parts.len()));
+    RecordBatch::try_new_with_options(arrow_schema.into(), parts.columns().to_vec(), &options).map_err(arrow_error)
+}
+
+/// Imports an array with its field from the pair of capsules of `__arrow_c_array__`.
+pub(crate) fn import_array(schema: &Bound<'_, PyCapsule>, array: &Bound<'_, PyCapsule>) -> PyResult<ArrayRef> {
+    let mut schema = pointer::<FFI_ArrowSchema>(schema, SCHEMA)?;
+    let mut array = pointer::<FFI_ArrowArray>(array, ARRAY)?;
+    // SAFETY: as in `import_batch`.
+    let (schema, array) =
+        unsafe { (FFI_ArrowSchema::from_raw(schema.as_mut()), FFI_ArrowArray::from_raw(array.as_mut())) };
+    // SAFETY: as in `import_batch`.
+    let data = unsafe { from_ffi(array, &schema) }.map_err(arrow_error)?;
+    Ok(make_array(data))
+}
+
+/// The pair of capsules of `__arrow_c_array__` for one array.
+pub(crate) fn export_array<'py>(
+    py: Python<'py>,
+    array: &dyn Array,
+) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
+    let (array, schema) = to_ffi(&array.to_data()).map_err(arrow_error)?;
+    Ok((PyCapsule::new_with_value(py, schema, SCHEMA)?, PyCapsule::new_with_value(py, array, ARRAY)?))
+}
+
+/// Imports a schema from the capsule of `__arrow_c_schema__`.
+pub(crate) fn import_schema(capsule: &Bound<'_, PyCapsule>) -> PyResult<Schema> {
+    let mut schema = pointer::<FFI_ArrowSchema>(capsule, SCHEMA)?;
+    // SAFETY: as in `import_batch`.
+    let schema = unsafe { FFI_ArrowSchema::from_raw(schema.as_mut()) };
+    Schema::try_from(&schema).map_err(arrow_error)
+}
+
+/// Imports a type or field from the capsule of `__arrow_c_schema__`.
+pub(crate) fn import_field(capsule: &Bound<'_, PyCapsule>) -> PyResult<arrow::datatypes::Field> {
+    let mut schema = pointer::<FFI_ArrowSchema>(capsule, SCHEMA)?;
+    // SAFETY: as in `import_batch`.
+    let schema = unsafe { FFI_ArrowSchema::from_raw(schema.as_mut()) };
+    arrow::datatypes::Field::try_from(&schema).map_err(arrow_error)
+}
+
+/// Imports a stream from the capsule of `__arrow_c_stream__`.
+pub(crate) fn import_stream(capsule: &Bound<'_, PyCapsule>) -> PyResult<ArrowArrayStreamReader> {
+    let mut stream = pointer::<FFI_ArrowArrayStream>(capsule, STREAM)?;
+    // SAFETY: the Arrow PyCapsule protocol puts a live stream behind a capsule of this name; it is moved out.
+    let stream = unsafe { FFI_ArrowArrayStream::from_raw(stream.as_mut()) };
+    ArrowArrayStreamReader::try_new(stream).map_err(arrow_error)
+}
+
+/// The pair of capsules of `__arrow_c_array__`.
+pub(crate) fn export_batch<'py>(
+    py: Python<'py>,
+    batch: &RecordBatch,
+) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
+    let schema = FFI_ArrowSchema::try_from(batch.schema().as_ref()).map_err(arrow_error)?;
+    let parts = if batch.num_columns() == 0 {
+        StructArray::new_empty_fields(batch.num_rows(), None)
+    } else {
+        StructArray::from(batch.clone())
+    };
+    let (array, _) = to_ffi(&parts.to_data()).map_err(arrow_error)?;
+    Ok((PyCapsule::new_with_value(py, schema, SCHEMA)?, PyCapsule::new_with_value(py, array, ARRAY)?))
+}
+
+/// The capsule of `__arrow_c_schema__`.
+pub(crate) fn export_schema<'py>(py: Python<'py>, schema: &SchemaRef) -> PyResult<Bound<'py, PyCapsule>> {
+    let schema = FFI_ArrowSchema::try_from(schema.as_ref()).map_err(arrow_error)?;
+    PyCapsule::new_with_value(py, schema, SCHEMA)
+}
+
+/// The capsule of `__arrow_c_stream__`.
+pub(crate) fn export_stream<'py>(
+    py: Python<'py>,
+    reader: Box<dyn RecordBatchReader + Send>,
+) -> PyResult<Bound<'py, PyCapsule>> {
+    PyCapsule::new_with_value(py, FFI_ArrowArrayStream::new(reader), STREAM)
+}
+
+/// The codec of the host that a getter is called with: a capsule, or an object that has one.
+pub(crate) fn host_codec(argument: &Bound<'_, PyAny>) -> PyResult<FFI_LogicalExtensionCodec> {
+    const GETTER: &str = "__datafusion_logical_extension_codec__";
+    let capsule = if argument.hasattr(GETTER)? { argument.call_method0(GETTER)? } else { argument.clone() };
+    let capsule = capsule
+        .cast::<PyCapsule>()
+        .map_err(|_| PyTypeError::new_err("expected a datafusion session, or a capsule of its logical extension codec"))?;
+    let codec = pointer::<FFI_LogicalExtensionCodec>(capsule, LOGICAL_CODEC)?;
+    // SAFETY: the protocol of datafusion 55 puts a live codec behind a capsule of this name, and the major version of the
+    // host was checked before; the structure is cloned by its own function and the capsule keeps the original.
+    Ok(unsafe { codec.as_ref() }.clone())
+}

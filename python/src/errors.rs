@@ -1,0 +1,175 @@
+//! From errors of the crates below to Python exceptions: one match.
+
+use datafusion::error::DataFusionError;
+use paimon_core::error::{Entity, ErrorKind};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::PyString;
+
+/// An error of any layer below.
+#[derive(Debug)]
+pub(crate) enum AnyError {
+    /// Of the table format.
+    Core(paimon_core::Error),
+    /// Of the engine.
+    Engine(DataFusionError),
+    /// An exception that is passed on.
+    Python(PyErr),
+}
+
+impl From<paimon_core::Error> for AnyError {
+    fn from(error: paimon_core::Error) -> Self {
+        Self::Core(error)
+    }
+}
+
+impl From<DataFusionError> for AnyError {
+    fn from(error: DataFusionError) -> Self {
+        Self::Engine(error)
+    }
+}
+
+impl From<PyErr> for AnyError {
+    fn from(error: PyErr) -> Self {
+        Self::Python(error)
+    }
+}
+
+/// The exception for an error.
+pub(crate) fn to_py(py: Python<'_>, error: AnyError) -> PyErr {
+    match error {
+        AnyError::Core(error) => core_to_py(py, &error),
+        AnyError::Engine(error) => engine_to_py(py, &error),
+        AnyError::Python(error) => error,
+    }
+}
+
+/// Turns the error of a result into an exception.
+pub(crate) trait OrRaise<T> {
+    /// The value, or the exception.
+    fn or_raise(self, py: Python<'_>) -> PyResult<T>;
+}
+
+impl<T, E: Into<AnyError>> OrRaise<T> for Result<T, E> {
+    fn or_raise(self, py: Python<'_>) -> PyResult<T> {
+        self.map_err(|e| to_py(py, e.into()))
+    }
+}
+
+/// An exception for a bug of ours.
+pub(crate) fn internal(message: impl Into<String>) -> PyErr {
+    PyRuntimeError::new_err(message.into())
+}
+
+/// An exception of a class of `pypaimon_rust._errors`.
+pub(crate) fn raise(py: Python<'_>, class: &str, message: &str) -> PyErr {
+    instance(py, class, message).unwrap_or_else(|e| e)
+}
+
+fn instance(py: Python<'_>, class: &str, message: &str) -> PyResult<PyErr> {
+    let class = py.import("pypaimon_rust._errors")?.getattr(class)?;
+    Ok(PyErr::from_value(class.call1((PyString::new(py, message),))?))
+}
+
+/// An `OSError` carries its number and, if known, its file.
+fn os_instance(py: Python<'_>, class: &str, number: i32, message: &str, file: Option<&str>) -> PyErr {
+    let make = || -> PyResult<PyErr> {
+        let class = py.import("pypaimon_rust._errors")?.getattr(class)?;
+        let made = match file {
+            Some(file) => class.call1((number, message, file))?,
+            None => class.call1((number, message))?,
+        };
+        Ok(PyErr::from_value(made))
+    };
+    make().unwrap_or_else(|e| e)
+}
+
+const ENOENT: i32 = 2;
+const EIO: i32 = 5;
+const EACCES: i32 = 13;
+const ENOSPC: i32 = 28;
+
+fn core_to_py(py: Python<'_>, error: &paimon_core::Error) -> PyErr {
+    let text = error.to_string();
+    let class = match error.kind() {
+        ErrorKind::InvalidInput | ErrorKind::InvalidConfig | ErrorKind::NotEmpty(_) => "PaimonValueError",
+        ErrorKind::SchemaMismatch => "SchemaMismatchError",
+        ErrorKind::InvalidState => "StateError",
+        ErrorKind::Unsupported => "UnsupportedError",
+        ErrorKind::NotFound(Entity::File) => {
+            return os_instance(py, "MissingFileError", ENOENT, &text, error.context_value("file"));
+        }
+        ErrorKind::NotFound(_) => "NotFoundError",
+        ErrorKind::AlreadyExists(_) => "AlreadyExistsError",
+        ErrorKind::Conflict(_) => "CommitConflictError",
+        ErrorKind::CommitUnknown => "CommitUnknownError",
+        ErrorKind::Corrupt => "CorruptError",
+        ErrorKind::Storage { .. } => return os_instance(py, "StorageError", EIO, &text, error.context_value("file")),
+        ErrorKind::PermissionDenied => {
+            return os_instance(py, "AccessDeniedError", EACCES, &text, error.context_value("file"));
+        }
+        ErrorKind::MemoryExhausted => "MemoryExhaustedError",
+        ErrorKind::DiskFull => return os_instance(py, "DiskFullError", ENOSPC, &text, error.context_value("file")),
+        _ => "InternalError",
+    };
+    raise(py, class, &text)
+}
+
+/// The error of the table format within an error of the engine.
+fn find_core<'a>(error: &'a (dyn std::error::Error + 'static)) -> Option<&'a paimon_core::Error> {
+    let mut current = Some(error);
+    while let Some(error) = current {
+        if let Some(core) = error.downcast_ref::<paimon_core::Error>() {
+            return Some(core);
+        }
+        let within = match error.downcast_ref::<DataFusionError>() {
+            Some(DataFusionError::External(inner)) => Some(inner.as_ref() as &(dyn std::error::Error + 'static)),
+            Some(DataFusionError::Context(_, inner)) => Some(inner.as_ref() as &(dyn std::error::Error + 'static)),
+            Some(DataFusionError::Shared(inner)) => Some(inner.as_ref() as &(dyn std::error::Error + 'static)),
+            Some(DataFusionError::Diagnostic(_, inner)) => Some(inner.as_ref() as &(dyn std::error::Error + 'static)),
+            _ => None,
+        };
+        current = within.or_else(|| error.source());
+    }
+    None
+}
+
+/// A Python exception within an error of the engine, as raised by a user's function.
+fn find_python(py: Python<'_>, error: &(dyn std::error::Error + 'static)) -> Option<PyErr> {
+    let mut current = Some(error);
+    while let Some(error) = current {
+        if let Some(python) = error.downcast_ref::<PyErr>() {
+            return Some(python.clone_ref(py));
+        }
+        current = match error.downcast_ref::<DataFusionError>() {
+            Some(DataFusionError::External(inner)) => Some(inner.as_ref()),
+            _ => error.source(),
+        };
+    }
+    None
+}
+
+fn engine_to_py(py: Python<'_>, error: &DataFusionError) -> PyErr {
+    if let Some(core) = find_core(error) {
+        return core_to_py(py, core);
+    }
+    let text = error.strip_backtrace();
+    let root = error.find_root();
+    let class = match root {
+        DataFusionError::ResourcesExhausted(what) if what.contains("disk") || what.contains("directory") => {
+            return os_instance(py, "DiskFullError", ENOSPC, &text, None);
+        }
+        DataFusionError::ResourcesExhausted(_) => "MemoryExhaustedError",
+        DataFusionError::NotImplemented(_) => "UnsupportedError",
+        DataFusionError::Internal(_) | DataFusionError::ExecutionJoin(_) => "InternalError",
+        DataFusionError::IoError(_) | DataFusionError::ObjectStore(_) => {
+            return os_instance(py, "StorageError", EIO, &text, None);
+        }
+        _ => "PaimonValueError",
+    };
+    let raised = raise(py, class, &text);
+    if let Some(cause) = find_python(py, error) {
+        raised.set_cause(py, Some(cause));
+    }
+    raised
+}

@@ -1,0 +1,400 @@
+//! Reads: builder, scan, plan, splits, and the readers of batches.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use ::arrow::array::RecordBatch;
+use ::arrow::datatypes::SchemaRef;
+use ::arrow::error::ArrowError;
+use futures::{StreamExt, TryStreamExt};
+use paimon_core::format::BatchStream;
+use paimon_core::predicate::Predicate;
+use paimon_core::read::TableRead;
+use paimon_core::scan::{Plan, Split, TableScan};
+use paimon_core::table::ReadBuilder;
+use pyo3::exceptions::{PyStopIteration, PyTypeError};
+use pyo3::prelude::*;
+use pyo3::types::{PyBool, PyCapsule, PyInt, PyString};
+
+use crate::errors::{OrRaise, raise};
+use crate::runtime::{handle, wait};
+use crate::table::Pinned;
+use crate::{arrow, predicate};
+
+/// Settings of a read; each setter changes the builder and returns it. Scans and reads keep the settings they were made with.
+#[pyclass(module = "pypaimon_rust.datafusion", name = "ReadBuilder")]
+pub(crate) struct PyReadBuilder {
+    table: Pinned,
+    projection: Option<Vec<String>>,
+    filter: Option<Predicate>,
+    limit: Option<usize>,
+    case_sensitive: bool,
+    row_kind: bool,
+}
+
+impl PyReadBuilder {
+    pub(crate) fn new(table: Pinned) -> Self {
+        Self { table, projection: None, filter: None, limit: None, case_sensitive: true, row_kind: false }
+    }
+
+    fn projection(&self, py: Python<'_>, table: &paimon_core::Table) -> PyResult<Option<Vec<String>>> {
+        let Some(asked) = &self.projection else { return Ok(None) };
+        if self.case_sensitive {
+            return Ok(Some(asked.clone()));
+        }
+        let fields = &table.schema().fields;
+        let find = |name: &String| {
+            let matching: Vec<&str> =
+                fields.iter().map(|f| f.name.as_str()).filter(|f| f.eq_ignore_ascii_case(name)).collect();
+            match matching[..] {
+                [one] => Ok(one.to_owned()),
+                [] => Err(raise(py, "NotFoundError", &format!("column {name} does not exist"))),
+                _ => {
+                    let message = format!("column {name} is ambiguous: {}", matching.join(" and "));
+                    Err(raise(py, "PaimonValueError", &message))
+                }
+            }
+        };
+        asked.iter().map(find).collect::<PyResult<Vec<_>>>().map(Some)
+    }
+
+    fn builder(&self, py: Python<'_>, table: paimon_core::Table) -> PyResult<ReadBuilder> {
+        let mut builder = table.new_read_builder().with_row_kind(self.row_kind);
+        if let Some(columns) = self.projection(py, &table)? {
+            builder = builder.with_projection(&columns).or_raise(py)?;
+        }
+        if self.row_kind && table.schema().fields.iter().any(|f| f.name == "rowkind") {
+            return Err(raise(py, "PaimonValueError", "the table has a column named rowkind; row kinds cannot be added"));
+        }
+        if let Some(filter) = &self.filter {
+            builder = builder.with_filter(filter.clone());
+        }
+        if let Some(limit) = self.limit {
+            builder = builder.with_limit(limit);
+        }
+        Ok(builder)
+    }
+}
+
+#[pymethods]
+impl PyReadBuilder {
+    /// Columns of the result, in this order.
+    fn with_projection<'py>(
+        mut slf: PyRefMut<'py, Self>,
+        columns: &Bound<'py, PyAny>,
+    ) -> PyResult<PyRefMut<'py, Self>> {
+        if columns.is_instance_of::<PyString>() {
+            return Err(PyTypeError::new_err("columns are a list of names, found one string"));
+        }
+        let names: Vec<String> = columns.extract()?;
+        if let Some(twice) = names.iter().enumerate().find(|(i, n)| names[..*i].contains(n)) {
+            let message = format!("column {} occurs twice in the projection", twice.1);
+            return Err(raise(columns.py(), "PaimonValueError", &message));
+        }
+        slf.projection = Some(names);
+        Ok(slf)
+    }
+
+    /// Rows of the result satisfy this predicate in dictionary form; replaces an earlier one.
+    fn with_filter<'py>(mut slf: PyRefMut<'py, Self>, predicate: &Bound<'py, PyAny>) -> PyResult<PyRefMut<'py, Self>> {
+        let row = slf.table.for_schema().schema().row_type();
+        slf.filter = Some(predicate::from_py(predicate, &row, slf.case_sensitive)?);
+        Ok(slf)
+    }
+
+    /// A hint: planning may stop once so many rows are certain.
+    fn with_limit<'py>(mut slf: PyRefMut<'py, Self>, limit: &Bound<'py, PyAny>) -> PyResult<PyRefMut<'py, Self>> {
+        if limit.is_instance_of::<PyBool>() || !limit.is_instance_of::<PyInt>() {
+            return Err(PyTypeError::new_err("the limit is an int"));
+        }
+        let value: i128 = limit.extract().unwrap_or(i128::MAX);
+        match usize::try_from(value) {
+            Ok(value) => slf.limit = Some(value),
+            Err(_) => {
+                let message = format!("the limit must be 0 or more and fit 64 bits, but is {limit}");
+                return Err(raise(limit.py(), "PaimonValueError", &message));
+            }
+        }
+        Ok(slf)
+    }
+
+    /// Whether column names match exactly; `False` folds ASCII letters. Set it before the filter.
+    fn with_case_sensitive(mut slf: PyRefMut<'_, Self>, flag: bool) -> PyRefMut<'_, Self> {
+        slf.case_sensitive = flag;
+        slf
+    }
+
+    /// Adds a first column `rowkind`.
+    fn with_include_row_kind(mut slf: PyRefMut<'_, Self>, flag: bool) -> PyRefMut<'_, Self> {
+        slf.row_kind = flag;
+        slf
+    }
+
+    /// A scan with these settings.
+    fn new_scan(&self, py: Python<'_>) -> PyResult<PyTableScan> {
+        let table = self.table.resolved(py)?;
+        Ok(PyTableScan { scan: self.builder(py, table)?.new_scan() })
+    }
+
+    /// A scan of the changes in the snapshots after `start_snapshot_id` up to `end_snapshot_id`.
+    #[pyo3(signature = (start_snapshot_id, end_snapshot_id, mode="delta"))]
+    fn new_incremental_scan(
+        &self,
+        py: Python<'_>,
+        start_snapshot_id: i64,
+        end_snapshot_id: i64,
+        mode: &str,
+    ) -> PyResult<PyTableScan> {
+        let _ = (start_snapshot_id, end_snapshot_id, mode);
+        Err(raise(py, "UnsupportedError", "incremental scans are not supported yet"))
+    }
+
+    /// A continuous scan.
+    fn new_stream_scan(&self, py: Python<'_>) -> PyResult<PyTableScan> {
+        Err(raise(py, "UnsupportedError", "stream scans are not supported yet"))
+    }
+
+    /// A read with these settings; needs no scan.
+    fn new_read(&self, py: Python<'_>) -> PyResult<PyTableRead> {
+        let table = self.table.resolved(py)?;
+        Ok(PyTableRead { read: self.builder(py, table)?.new_read().or_raise(py)? })
+    }
+
+    fn __repr__(&self) -> String {
+        format!("ReadBuilder({})", self.table.for_schema().identifier())
+    }
+}
+
+/// Plans reads.
+#[pyclass(module = "pypaimon_rust.datafusion", name = "TableScan", frozen)]
+pub(crate) struct PyTableScan {
+    scan: TableScan,
+}
+
+#[pymethods]
+impl PyTableScan {
+    /// Plans anew on the snapshot that is latest now, unless a selector pins one.
+    fn plan(&self, py: Python<'_>) -> PyResult<PyPlan> {
+        let scan = self.scan.clone();
+        wait(py, async move { scan.plan().await }).map(|plan| PyPlan { plan })
+    }
+}
+
+/// The splits of one snapshot.
+#[pyclass(module = "pypaimon_rust.datafusion", name = "Plan", frozen)]
+pub(crate) struct PyPlan {
+    plan: Plan,
+}
+
+#[pymethods]
+impl PyPlan {
+    /// The splits; together they give each row once.
+    fn splits(&self) -> Vec<PySplit> {
+        self.plan.splits().iter().cloned().map(|split| PySplit { split }).collect()
+    }
+
+    /// The snapshot that was planned; `None` if the table has none.
+    fn snapshot_id(&self) -> Option<i64> {
+        self.plan.snapshot_id()
+    }
+
+    fn __len__(&self) -> usize {
+        self.plan.splits().len()
+    }
+
+    fn __repr__(&self) -> String {
+        let snapshot = self.plan.snapshot_id().map_or("None".to_owned(), |id| id.to_string());
+        format!("Plan(snapshot_id={snapshot}, splits={})", self.plan.splits().len())
+    }
+}
+
+/// Files that are read together.
+#[pyclass(module = "pypaimon_rust.datafusion", name = "Split", frozen)]
+#[derive(Clone)]
+pub(crate) struct PySplit {
+    split: Split,
+}
+
+#[pymethods]
+impl PySplit {
+    /// Physical rows of the files: all versions of a key.
+    fn row_count(&self) -> i64 {
+        self.split.row_count()
+    }
+
+    /// Whether the rows are events that are not merged.
+    fn is_streaming(&self) -> bool {
+        self.split.streaming
+    }
+
+    /// Bucket.
+    fn bucket(&self) -> i32 {
+        self.split.bucket
+    }
+
+    /// Names of the files.
+    fn files(&self) -> Vec<String> {
+        self.split.files.iter().map(|f| f.file_name.clone()).collect()
+    }
+
+    /// Bytes of the files.
+    fn size_bytes(&self) -> i64 {
+        self.split.size_bytes()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Split(bucket={}, files={}, rows={})", self.split.bucket, self.split.files.len(), self.split.row_count())
+    }
+}
+
+fn splits_from_py(splits: &Bound<'_, PyAny>) -> PyResult<Vec<Split>> {
+    let mut out = Vec::new();
+    for split in splits.try_iter()? {
+        let split = split?;
+        match split.cast::<PySplit>() {
+            Ok(split) => out.push(split.get().split.clone()),
+            Err(_) => {
+                let found = split.get_type().name()?;
+                return Err(PyTypeError::new_err(format!("expected a Split, found {found}")));
+            }
+        }
+    }
+    Ok(out)
+}
+
+/// Reads splits.
+#[pyclass(module = "pypaimon_rust.datafusion", name = "TableRead", frozen)]
+pub(crate) struct PyTableRead {
+    read: TableRead,
+}
+
+#[pymethods]
+impl PyTableRead {
+    /// All batches of the splits, as a list.
+    fn read<'py>(&self, py: Python<'py>, splits: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
+        let (read, splits) = (self.read.clone(), splits_from_py(splits)?);
+        let batches = wait(py, async move { read.to_arrow(&splits)?.try_collect::<Vec<RecordBatch>>().await })?;
+        arrow::batches_to_py(py, &batches)
+    }
+
+    /// The batches of the splits one after another, without holding the result.
+    fn read_arrow(&self, py: Python<'_>, splits: &Bound<'_, PyAny>) -> PyResult<PyBatchReader> {
+        let (read, splits) = (self.read.clone(), splits_from_py(splits)?);
+        let schema = read.schema();
+        // Some streams start tasks when they are made.
+        let _entered = handle()?.enter();
+        let stream = read.to_arrow(&splits).or_raise(py)?;
+        Ok(PyBatchReader { schema, stream: Arc::new(tokio::sync::Mutex::new(Some(stream))) })
+    }
+}
+
+type SharedStream = Arc<tokio::sync::Mutex<Option<BatchStream>>>;
+
+/// Batches as they are read; one is held at a time.
+#[pyclass(module = "pypaimon_rust.datafusion", name = "RecordBatchReader", frozen)]
+pub(crate) struct PyBatchReader {
+    schema: SchemaRef,
+    stream: SharedStream,
+}
+
+async fn next_batch(stream: SharedStream) -> Result<Option<RecordBatch>, paimon_core::Error> {
+    let mut guard = stream.lock().await;
+    loop {
+        let Some(open) = guard.as_mut() else { return Ok(None) };
+        match open.next().await {
+            Some(Ok(batch)) if batch.num_rows() == 0 => {}
+            Some(Ok(batch)) => return Ok(Some(batch)),
+            Some(Err(error)) => {
+                *guard = None;
+                return Err(error);
+            }
+            None => *guard = None,
+        }
+    }
+}
+
+#[pymethods]
+impl PyBatchReader {
+    /// The next batch; `None` at the end.
+    fn read_next_batch<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let batch = wait(py, next_batch(self.stream.clone()))?;
+        batch.map(|b| arrow::batch_to_py(py, &b)).transpose()
+    }
+
+    /// The schema of the batches.
+    #[getter]
+    fn schema<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        arrow::schema_to_py(py, &self.schema)
+    }
+
+    /// Stops the work; may be called again.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        let stream = self.stream.clone();
+        wait(py, async move {
+            *stream.lock().await = None;
+            Ok::<(), paimon_core::Error>(())
+        })
+    }
+
+    fn __iter__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __next__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        self.read_next_batch(py)?.ok_or_else(|| PyStopIteration::new_err(()))
+    }
+
+    fn __enter__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, pyo3::types::PyTuple>) -> PyResult<()> {
+        self.close(py)
+    }
+
+    /// The rest as a stream of the Arrow C data interface.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        // The protocol lets a producer ignore a schema that it cannot cast to.
+        drop(requested_schema);
+        let reader = BlockingReader { schema: self.schema.clone(), stream: self.stream.clone(), runtime: handle()? };
+        arrow::stream_capsule(py, Box::new(reader))
+    }
+}
+
+/// A reader for consumers that ask from their own threads.
+struct BlockingReader {
+    schema: SchemaRef,
+    stream: SharedStream,
+    runtime: tokio::runtime::Handle,
+}
+
+impl Iterator for BlockingReader {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (sender, receiver) = std::sync::mpsc::channel();
+        let slot = Mutex::new(Some(sender));
+        let stream = self.stream.clone();
+        self.runtime.spawn(async move {
+            let batch = next_batch(stream).await;
+            if let Some(sender) = slot.lock().unwrap_or_else(PoisonError::into_inner).take() {
+                let _ = sender.send(batch);
+            }
+        });
+        match receiver.recv() {
+            Ok(batch) => batch.map_err(ArrowError::from).transpose(),
+            Err(_) => Some(Err(ArrowError::ExternalError("the reading task ended without a result".into()))),
+        }
+    }
+}
+
+impl ::arrow::array::RecordBatchReader for BlockingReader {
+    fn schema(&self) -> SchemaRef {
+        self.schema.clone()
+    }
+}

@@ -1,0 +1,84 @@
+//! The one Tokio runtime of the process, and how Python waits for it.
+//!
+//! Invariants: made on first use, anew in the child of a fork; waiting releases the interpreter lock and looks for
+//! signals, so Ctrl-C stops the work; a panic becomes an exception.
+
+use std::future::Future;
+use std::panic::AssertUnwindSafe;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Mutex, OnceLock};
+use std::time::Duration;
+
+use futures::FutureExt;
+use pyo3::prelude::*;
+use tokio::runtime::{Builder, Handle, Runtime};
+
+use crate::errors::{internal, to_py};
+
+/// How long one wait without a look for signals lasts.
+const SLICE: Duration = Duration::from_millis(50);
+
+/// The runtime with the process that made it. A child of a fork has the memory but not the threads of its parent's
+/// runtime: it must neither use nor drop it.
+static RUNTIME: OnceLock<Mutex<Option<(u32, &'static Runtime)>>> = OnceLock::new();
+
+/// The handle of the process's runtime.
+pub(crate) fn handle() -> PyResult<Handle> {
+    let cell = RUNTIME.get_or_init(Mutex::default);
+    let mut current = cell.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let process = std::process::id();
+    if let Some((owner, runtime)) = current.as_ref()
+        && *owner == process
+    {
+        return Ok(runtime.handle().clone());
+    }
+    let runtime = Builder::new_multi_thread()
+        .enable_all()
+        .thread_name("paimon")
+        .thread_stack_size(8 << 20)
+        .build()
+        .map_err(|e| internal(format!("the runtime could not be started: {e}")))?;
+    // Lives as long as the process: objects of Python may outlive every scope that could own it.
+    let runtime: &'static Runtime = Box::leak(Box::new(runtime));
+    *current = Some((process, runtime));
+    Ok(runtime.handle().clone())
+}
+
+/// Runs a future to its end while other Python threads run.
+pub(crate) fn wait<T, E, F>(py: Python<'_>, future: F) -> PyResult<T>
+where
+    T: Send + 'static,
+    E: Into<crate::errors::AnyError> + Send + 'static,
+    F: Future<Output = Result<T, E>> + Send + 'static,
+{
+    let (sender, mut receiver) = channel();
+    let task = handle()?.spawn(async move {
+        let outcome = AssertUnwindSafe(future).catch_unwind().await;
+        // Nobody listens any more if the caller was interrupted.
+        let _ = sender.send(outcome);
+    });
+    loop {
+        let (back, outcome) = py.detach(move || {
+            let outcome = receiver.recv_timeout(SLICE);
+            (receiver, outcome)
+        });
+        receiver = back;
+        match outcome {
+            Ok(Ok(Ok(value))) => return Ok(value),
+            Ok(Ok(Err(error))) => return Err(to_py(py, error.into())),
+            Ok(Err(panic)) => return Err(internal(format!("a task panicked: {}", panic_text(panic.as_ref())))),
+            Err(RecvTimeoutError::Disconnected) => return Err(internal("a task ended without a result")),
+            Err(RecvTimeoutError::Timeout) => {
+                if let Err(interrupt) = py.check_signals() {
+                    task.abort();
+                    return Err(interrupt);
+                }
+            }
+        }
+    }
+}
+
+fn panic_text(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|s| (*s).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "unknown panic".to_owned())
+}

@@ -1,0 +1,180 @@
+//! `Table`, and handles with the options of one read.
+
+use std::collections::BTreeMap;
+
+use paimon_core::error::{Entity, ErrorKind};
+use paimon_core::{Error, Table};
+use pyo3::prelude::*;
+use pyo3::types::{PyCapsule, PyDict};
+
+use crate::catalog::options_from_py;
+use crate::compact::PyCompactBuilder;
+use crate::engine;
+use crate::errors::to_py;
+use crate::inspect::{PyPartitionStat, PySnapshot, PyTableSchema, PyTag, partition_to_py};
+use crate::read::PyReadBuilder;
+use crate::runtime::wait;
+use crate::write::PyWriteBuilder;
+
+/// A table with the options of a read. A selector that selects nothing is an error of the scan or read, not of the builder.
+pub(crate) struct Pinned {
+    base: Table,
+    dynamic: BTreeMap<String, Option<String>>,
+    resolved: Option<Table>,
+}
+
+impl Pinned {
+    fn new(py: Python<'_>, base: Table, dynamic: BTreeMap<String, Option<String>>) -> PyResult<Self> {
+        if dynamic.is_empty() {
+            return Ok(Self { resolved: Some(base.clone()), base, dynamic });
+        }
+        let (table, options) = (base.clone(), dynamic.clone());
+        let outcome = wait(py, async move {
+            match table.with_dynamic_options(&options).await {
+                Ok(table) => Ok::<_, Error>(Some(table)),
+                Err(error) if matches!(error.kind(), ErrorKind::NotFound(Entity::Snapshot | Entity::Tag)) => Ok(None),
+                Err(error) => Err(error),
+            }
+        })?;
+        Ok(Self { base, dynamic, resolved: outcome })
+    }
+
+    /// The table for looking up columns.
+    pub(crate) fn for_schema(&self) -> &Table {
+        self.resolved.as_ref().unwrap_or(&self.base)
+    }
+
+    /// The table for reading.
+    pub(crate) fn resolved(&self, py: Python<'_>) -> PyResult<Table> {
+        if let Some(table) = &self.resolved {
+            return Ok(table.clone());
+        }
+        let (table, options) = (self.base.clone(), self.dynamic.clone());
+        wait(py, async move { table.with_dynamic_options(&options).await })
+    }
+}
+
+/// A table of a catalog. Keeps the schema it was loaded with; sees commits of others on the next call that plans.
+#[pyclass(module = "pypaimon_rust.datafusion", name = "Table", frozen)]
+pub(crate) struct PyTable {
+    pub(crate) table: Table,
+}
+
+#[pymethods]
+impl PyTable {
+    /// `db.table`, with `$branch_<name>` for a branch.
+    fn identifier(&self) -> String {
+        self.table.identifier().to_string()
+    }
+
+    /// The directory of the table.
+    fn location(&self) -> &str {
+        self.table.location()
+    }
+
+    /// The branch; `main` for an ordinary table.
+    fn branch(&self) -> &str {
+        self.table.branch()
+    }
+
+    /// The schema.
+    fn schema(&self) -> PyTableSchema {
+        PyTableSchema(self.table.schema().clone())
+    }
+
+    /// The same table with the newest schema.
+    fn refresh(&self, py: Python<'_>) -> PyResult<Self> {
+        let table = self.table.clone();
+        wait(py, async move { table.refresh().await }).map(|table| Self { table })
+    }
+
+    /// The latest snapshot; `None` if there is none.
+    fn latest_snapshot(&self, py: Python<'_>) -> PyResult<Option<PySnapshot>> {
+        let snapshots = self.table.snapshots();
+        Ok(wait(py, async move { snapshots.latest().await })?.map(PySnapshot))
+    }
+
+    /// All snapshots, newest first.
+    fn list_snapshots(&self, py: Python<'_>) -> PyResult<Vec<PySnapshot>> {
+        let snapshots = self.table.snapshots();
+        let listed = wait(py, async move { snapshots.list().await })?;
+        Ok(listed.into_iter().rev().map(PySnapshot).collect())
+    }
+
+    /// All tags by name.
+    fn list_tags(&self, py: Python<'_>) -> PyResult<Vec<PyTag>> {
+        let tags = self.table.tags();
+        Ok(wait(py, async move { tags.list().await })?.into_iter().map(PyTag).collect())
+    }
+
+    /// The partitions that have files, as in their paths.
+    fn list_partitions<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyDict>>> {
+        let table = self.table.clone();
+        let partitions = wait(py, async move { table.list_partitions().await })?;
+        partitions.iter().map(|values| partition_to_py(py, values)).collect()
+    }
+
+    /// Counts of the live files of each partition.
+    fn partition_stats(&self, py: Python<'_>) -> PyResult<Vec<PyPartitionStat>> {
+        let table = self.table.clone();
+        let stats = wait(py, async move { table.partition_stats().await })?;
+        let convert = |stat: paimon_core::table::PartitionStat| PyPartitionStat {
+            partition: stat.partition,
+            record_count: stat.record_count,
+            file_count: stat.file_count,
+            total_size_bytes: stat.total_size_bytes,
+        };
+        Ok(stats.into_iter().map(convert).collect())
+    }
+
+    /// Starts a read; options are laid over the table's, and a selector among them travels in time.
+    #[pyo3(signature = (options=None))]
+    fn new_read_builder(&self, py: Python<'_>, options: Option<&Bound<'_, PyAny>>) -> PyResult<PyReadBuilder> {
+        let dynamic = match options {
+            Some(options) => {
+                options_from_py(options)?.iter().map(|(k, v)| (k.to_owned(), Some(v.to_owned()))).collect()
+            }
+            None => BTreeMap::new(),
+        };
+        Ok(PyReadBuilder::new(Pinned::new(py, self.table.clone(), dynamic)?))
+    }
+
+    /// Starts a batch write.
+    fn new_batch_write_builder(&self) -> PyWriteBuilder {
+        PyWriteBuilder::new(self.table.new_batch_write_builder())
+    }
+
+    /// Starts a stream write.
+    fn new_stream_write_builder(&self, py: Python<'_>) -> PyResult<PyWriteBuilder> {
+        Err(to_py(py, Error::unsupported("stream writes are not supported yet").into()))
+    }
+
+    /// Starts a compaction.
+    fn new_compact_builder(&self) -> PyCompactBuilder {
+        PyCompactBuilder { builder: self.table.new_compact_builder() }
+    }
+
+    /// The table for a session of the `datafusion` package: `ctx.register_table("t", table)`.
+    fn __datafusion_table_provider__<'py>(
+        &self,
+        py: Python<'py>,
+        session: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        engine::table_capsule(py, &self.table, session)
+    }
+
+    fn __eq__(&self, other: &Self) -> bool {
+        self.table.identifier() == other.table.identifier() && self.table.location() == other.table.location()
+    }
+
+    fn __hash__(&self) -> u64 {
+        use std::hash::{DefaultHasher, Hash, Hasher};
+        let mut hasher = DefaultHasher::new();
+        (self.table.identifier(), self.table.location()).hash(&mut hasher);
+        hasher.finish()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("Table({}, location='{}')", self.table.identifier(), self.table.location())
+    }
+}

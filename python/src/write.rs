@@ -1,0 +1,288 @@
+//! Batch writes: builder, writer, committer, messages.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use paimon_core::commit::{Overwrite, TableCommit};
+use paimon_core::spec::{CommitMessage, DYNAMIC_PARTITION_OVERWRITE, PARTITION_DEFAULT_NAME};
+use paimon_core::table::WriteBuilder;
+use paimon_core::types::Datum;
+use paimon_core::write::TableWrite;
+use pyo3::exceptions::PyTypeError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use crate::errors::{OrRaise, raise};
+use crate::runtime::wait;
+use crate::{arrow, predicate};
+
+/// What one bucket's writer produced.
+#[pyclass(module = "pypaimon_rust.datafusion", name = "CommitMessage", frozen)]
+#[derive(Clone)]
+pub(crate) struct PyCommitMessage {
+    message: CommitMessage,
+    user: String,
+}
+
+#[pymethods]
+impl PyCommitMessage {
+    fn __repr__(&self) -> String {
+        let files = &self.message.append.new_files;
+        let rows: i64 = files.iter().map(|f| f.row_count).sum();
+        format!("CommitMessage(bucket={}, files={}, rows={rows})", self.message.bucket, files.len())
+    }
+}
+
+/// Settings of a batch write. Writer and committer of one builder share a commit user.
+#[pyclass(module = "pypaimon_rust.datafusion", name = "BatchWriteBuilder")]
+pub(crate) struct PyWriteBuilder {
+    builder: WriteBuilder,
+}
+
+impl PyWriteBuilder {
+    pub(crate) fn new(builder: WriteBuilder) -> Self {
+        Self { builder }
+    }
+
+    fn spec(&self, spec: &Bound<'_, PyDict>) -> PyResult<BTreeMap<String, Option<Datum>>> {
+        let table = self.builder.table();
+        let default_name = table.options().value(&PARTITION_DEFAULT_NAME).or_raise(spec.py())?;
+        predicate::partition_spec(spec, &table.schema().partition_type(), &default_name)
+    }
+}
+
+#[pymethods]
+impl PyWriteBuilder {
+    /// Overwrites instead of appending: without argument or with `{}` what the table's options say; `None` appends again.
+    ///
+    /// A partitioned table replaces exactly the partitions that get rows, whatever the values given, unless its option
+    /// `dynamic-partition-overwrite` is false: then everything that matches the values.
+    #[pyo3(signature = (static_partition=Some(PartitionArgument::default())))]
+    fn with_overwrite<'py>(
+        mut slf: PyRefMut<'py, Self>,
+        py: Python<'py>,
+        static_partition: Option<PartitionArgument<'py>>,
+    ) -> PyResult<PyRefMut<'py, Self>> {
+        let overwrite = match static_partition {
+            None => None,
+            Some(PartitionArgument(spec)) => {
+                let values = spec.as_ref().map(|s| slf.spec(s)).transpose()?.unwrap_or_default();
+                let table = slf.builder.table();
+                let dynamic = table.options().value(&DYNAMIC_PARTITION_OVERWRITE).or_raise(py)?
+                    && !table.schema().partition_keys.is_empty();
+                Some(if dynamic { Overwrite::Dynamic } else { Overwrite::Static(values) })
+            }
+        };
+        slf.builder = slf.builder.clone().with_overwrite(overwrite);
+        Ok(slf)
+    }
+
+    /// A writer.
+    fn new_write(&self, py: Python<'_>) -> PyResult<PyTableWrite> {
+        let write = self.builder.new_write().or_raise(py)?;
+        let shared = Arc::new(tokio::sync::Mutex::new(write));
+        Ok(PyTableWrite { write: shared, state: Mutex::new(State::Open), user: self.builder.commit_user().to_owned() })
+    }
+
+    /// A committer.
+    fn new_commit(&self) -> PyTableCommit {
+        PyTableCommit {
+            commit: self.builder.new_commit(),
+            overwrite: self.builder.overwrite().cloned(),
+            state: Mutex::new(State::Open),
+            partition_type: self.builder.table().schema().partition_type(),
+            default_name: self.builder.table().options().value(&PARTITION_DEFAULT_NAME).unwrap_or_default(),
+        }
+    }
+
+    fn __repr__(&self) -> String {
+        format!("BatchWriteBuilder({})", self.builder.table().identifier())
+    }
+}
+
+/// The argument of `with_overwrite` when it is given and not `None`.
+#[derive(Default)]
+struct PartitionArgument<'py>(Option<Bound<'py, PyDict>>);
+
+impl<'a, 'py> FromPyObject<'a, 'py> for PartitionArgument<'py> {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'a, 'py, PyAny>) -> PyResult<Self> {
+        match object.cast::<PyDict>() {
+            Ok(dict) => Ok(Self(Some(dict.to_owned()))),
+            Err(_) => Err(PyTypeError::new_err("static_partition is a dict of partition values")),
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum State {
+    Open,
+    Used,
+    Closed,
+}
+
+fn lock(state: &Mutex<State>) -> std::sync::MutexGuard<'_, State> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Writes batches; nothing is visible before its messages are committed.
+#[pyclass(module = "pypaimon_rust.datafusion", name = "BatchTableWrite", frozen)]
+pub(crate) struct PyTableWrite {
+    write: Arc<tokio::sync::Mutex<TableWrite>>,
+    state: Mutex<State>,
+    user: String,
+}
+
+impl PyTableWrite {
+    fn check_open(&self, py: Python<'_>) -> PyResult<()> {
+        match *lock(&self.state) {
+            State::Open => Ok(()),
+            State::Used => Err(raise(py, "StateError", "this writer has prepared its commit; make a new one")),
+            State::Closed => Err(raise(py, "StateError", "this writer is closed")),
+        }
+    }
+}
+
+#[pymethods]
+impl PyTableWrite {
+    /// Writes a batch whose columns are those of the table, by order, name and type; `bucket` names the bucket of a
+    /// fixed-bucket table.
+    #[pyo3(signature = (batch, bucket=None))]
+    fn write_arrow(&self, py: Python<'_>, batch: &Bound<'_, PyAny>, bucket: Option<i32>) -> PyResult<()> {
+        self.check_open(py)?;
+        arrow::for_each_batch(batch, |batch| {
+            let write = self.write.clone();
+            wait(py, async move {
+                let mut write = write.lock().await;
+                match bucket {
+                    Some(bucket) => write.write_with_bucket(&batch, bucket).await,
+                    None => write.write(&batch).await,
+                }
+            })
+        })
+    }
+
+    /// Ends the files and gives the messages to commit; once per writer.
+    fn prepare_commit(&self, py: Python<'_>) -> PyResult<Vec<PyCommitMessage>> {
+        self.check_open(py)?;
+        *lock(&self.state) = State::Used;
+        let write = self.write.clone();
+        let messages = wait(py, async move { write.lock().await.prepare_commit().await })?;
+        let user = &self.user;
+        Ok(messages.into_iter().map(|message| PyCommitMessage { message, user: user.clone() }).collect())
+    }
+
+    /// Drops what was not prepared and deletes its files; may be called again.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        let before = std::mem::replace(&mut *lock(&self.state), State::Closed);
+        if before == State::Open {
+            let write = self.write.clone();
+            wait(py, async move {
+                write.lock().await.abort().await;
+                Ok::<(), paimon_core::Error>(())
+            })?;
+        }
+        Ok(())
+    }
+
+    fn __enter__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, pyo3::types::PyTuple>) -> PyResult<()> {
+        self.close(py)
+    }
+}
+
+/// Commits messages; once per committer.
+#[pyclass(module = "pypaimon_rust.datafusion", name = "BatchTableCommit", frozen)]
+pub(crate) struct PyTableCommit {
+    commit: TableCommit,
+    overwrite: Option<Overwrite>,
+    state: Mutex<State>,
+    partition_type: paimon_core::types::RowType,
+    default_name: String,
+}
+
+impl PyTableCommit {
+    fn take(&self, py: Python<'_>) -> PyResult<()> {
+        let mut state = lock(&self.state);
+        match *state {
+            State::Open => {
+                *state = State::Used;
+                Ok(())
+            }
+            State::Used => Err(raise(py, "StateError", "this committer has committed; make a new one")),
+            State::Closed => Err(raise(py, "StateError", "this committer is closed")),
+        }
+    }
+
+    fn messages(&self, py: Python<'_>, messages: &Bound<'_, PyAny>) -> PyResult<Vec<CommitMessage>> {
+        let mut out = Vec::new();
+        for message in messages.try_iter()? {
+            let message = message?;
+            let Ok(message) = message.cast::<PyCommitMessage>() else {
+                let found = message.get_type().name()?;
+                return Err(PyTypeError::new_err(format!("expected a CommitMessage, found {found}")));
+            };
+            let message = message.get();
+            if message.user != self.commit.user() {
+                return Err(raise(py, "PaimonValueError", "these messages were made by a writer of another builder"));
+            }
+            out.push(message.message.clone());
+        }
+        Ok(out)
+    }
+}
+
+#[pymethods]
+impl PyTableCommit {
+    /// Makes what the messages say visible in one step. No messages make no snapshot, unless an overwrite empties something.
+    fn commit(&self, py: Python<'_>, messages: &Bound<'_, PyAny>) -> PyResult<()> {
+        let messages = self.messages(py, messages)?;
+        self.take(py)?;
+        let (commit, overwrite) = (self.commit.clone(), self.overwrite.clone());
+        wait(py, async move {
+            match overwrite {
+                Some(overwrite) => commit.overwrite(messages, overwrite).await,
+                None => commit.commit(messages).await,
+            }
+        })?;
+        Ok(())
+    }
+
+    /// Deletes the files of messages that were not committed.
+    fn abort(&self, py: Python<'_>, messages: &Bound<'_, PyAny>) -> PyResult<()> {
+        let messages = self.messages(py, messages)?;
+        let commit = self.commit.clone();
+        wait(py, async move { commit.abort(messages).await })
+    }
+
+    /// Deletes all rows.
+    fn truncate_table(&self, py: Python<'_>) -> PyResult<()> {
+        self.take(py)?;
+        let commit = self.commit.clone();
+        wait(py, async move { commit.truncate_table().await })?;
+        Ok(())
+    }
+
+    /// Deletes the partitions that match one of these specifications, each full or partial.
+    fn truncate_partitions(&self, py: Python<'_>, partitions: Vec<Bound<'_, PyDict>>) -> PyResult<()> {
+        let convert = |spec: &Bound<'_, PyDict>| predicate::partition_spec(spec, &self.partition_type, &self.default_name);
+        let specs = partitions.iter().map(convert).collect::<PyResult<Vec<_>>>()?;
+        if specs.is_empty() {
+            return Err(raise(py, "PaimonValueError", "the list of partitions must not be empty"));
+        }
+        self.take(py)?;
+        let commit = self.commit.clone();
+        wait(py, async move { commit.truncate_partitions(specs).await })?;
+        Ok(())
+    }
+
+    /// Ends the committer; may be called again.
+    fn close(&self) {
+        *lock(&self.state) = State::Closed;
+    }
+}
