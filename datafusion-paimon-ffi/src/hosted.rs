@@ -151,7 +151,7 @@ impl HostedFunction {
 }
 
 impl TableFunctionImpl for HostedFunction {
-    fn call_with_args(&self, args: TableFunctionArgs<'_>) -> Result<Arc<dyn TableProvider>> {
+    fn call_with_args(&self, args: TableFunctionArgs<'_, '_>) -> Result<Arc<dyn TableProvider>> {
         Ok(Arc::new(HostedTable(self.0.call_with_args(args)?)))
     }
 }
@@ -204,7 +204,7 @@ impl ExecutionPlan for HostedExec {
 
     fn apply_expressions(
         &self,
-        _f: &mut dyn FnMut(&dyn PhysicalExpr) -> Result<TreeNodeRecursion>,
+        _f: &mut dyn FnMut(&Arc<dyn PhysicalExpr>) -> Result<TreeNodeRecursion>,
     ) -> Result<TreeNodeRecursion> {
         Ok(TreeNodeRecursion::Continue)
     }

@@ -12,7 +12,7 @@ use pyo3::types::PyDict;
 use crate::arrow;
 
 /// A column of a table.
-#[pyclass(module = "pypaimon_rust.datafusion", name = "DataField", frozen, eq, hash)]
+#[pyclass(module = "pypaimon_rust.datafusion", name = "DataField", frozen, eq, hash, skip_from_py_object)]
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct PyDataField(pub(crate) DataField);
 

@@ -208,7 +208,7 @@ impl PyPlan {
 }
 
 /// Files that are read together.
-#[pyclass(module = "pypaimon_rust.datafusion", name = "Split", frozen)]
+#[pyclass(module = "pypaimon_rust.datafusion", name = "Split", frozen, skip_from_py_object)]
 #[derive(Clone)]
 pub(crate) struct PySplit {
     split: Split,

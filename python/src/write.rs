@@ -17,7 +17,7 @@ use crate::runtime::wait;
 use crate::{arrow, predicate};
 
 /// What one bucket's writer produced.
-#[pyclass(module = "pypaimon_rust.datafusion", name = "CommitMessage", frozen)]
+#[pyclass(module = "pypaimon_rust.datafusion", name = "CommitMessage", frozen, skip_from_py_object)]
 #[derive(Clone)]
 pub(crate) struct PyCommitMessage {
     message: CommitMessage,
