@@ -7,7 +7,9 @@ use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
 use datafusion::arrow::datatypes::SchemaRef;
-use datafusion::catalog::{CatalogProvider, SchemaProvider, Session, TableFunctionArgs, TableFunctionImpl, TableProvider};
+use datafusion::catalog::{
+    CatalogProvider, SchemaProvider, Session, TableFunctionArgs, TableFunctionImpl, TableProvider,
+};
 use datafusion::common::Statistics;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::error::Result;
@@ -232,4 +234,3 @@ impl ExecutionPlan for HostedExec {
         self.input.partition_statistics(partition)
     }
 }
-

@@ -79,7 +79,9 @@ pub(crate) fn field_from_py(object: &Bound<'_, PyAny>) -> PyResult<Field> {
     };
     if !object.hasattr("__arrow_c_schema__")? {
         let found = object.get_type().name()?;
-        return Err(PyTypeError::new_err(format!("expected a pyarrow type, a field or the name of a type, found {found}")));
+        return Err(PyTypeError::new_err(format!(
+            "expected a pyarrow type, a field or the name of a type, found {found}"
+        )));
     }
     capsule::import_field(object.call_method0("__arrow_c_schema__")?.cast::<PyCapsule>()?)
 }

@@ -38,7 +38,8 @@ pub(crate) fn import_batch(schema: &Bound<'_, PyCapsule>, array: &Bound<'_, PyCa
     let mut array = pointer::<FFI_ArrowArray>(array, ARRAY)?;
     // SAFETY: the Arrow PyCapsule protocol puts a live structure of this type behind a capsule of this name; moving it out
     // and leaving a released one behind is how a consumer takes it.
-    let (schema, array) = unsafe { (FFI_ArrowSchema::from_raw(schema.as_mut()), FFI_ArrowArray::from_raw(array.as_mut())) };
+    let (schema, array) =
+        unsafe { (FFI_ArrowSchema::from_raw(schema.as_mut()), FFI_ArrowArray::from_raw(array.as_mut())) };
     // SAFETY: array and schema come from one producer and describe each other, by the same protocol.
     let data = unsafe { from_ffi(array, &schema) }.map_err(arrow_error)?;
     let arrow_schema = Schema::try_from(&schema).map_err(arrow_error)?;
@@ -128,9 +129,9 @@ pub(crate) fn export_stream<'py>(
 pub(crate) fn host_codec(argument: &Bound<'_, PyAny>) -> PyResult<FFI_LogicalExtensionCodec> {
     const GETTER: &str = "__datafusion_logical_extension_codec__";
     let capsule = if argument.hasattr(GETTER)? { argument.call_method0(GETTER)? } else { argument.clone() };
-    let capsule = capsule
-        .cast::<PyCapsule>()
-        .map_err(|_| PyTypeError::new_err("expected a datafusion session, or a capsule of its logical extension codec"))?;
+    let capsule = capsule.cast::<PyCapsule>().map_err(|_| {
+        PyTypeError::new_err("expected a datafusion session, or a capsule of its logical extension codec")
+    })?;
     let codec = pointer::<FFI_LogicalExtensionCodec>(capsule, LOGICAL_CODEC)?;
     // SAFETY: the protocol of datafusion 55 puts a live codec behind a capsule of this name, and the major version of the
     // host was checked before; the structure is cloned by its own function and the capsule keeps the original.

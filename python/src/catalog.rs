@@ -43,7 +43,9 @@ pub(crate) fn identifier_from_py(identifier: &Bound<'_, PyAny>) -> PyResult<Iden
         return Err(PyTypeError::new_err(format!("an identifier is a string or a pair of strings, found {found}")));
     };
     match pair.extract::<(String, String)>() {
-        Ok((database, table)) if !database.trim().is_empty() && !table.trim().is_empty() => Ok(Identifier::new(database, table)),
+        Ok((database, table)) if !database.trim().is_empty() && !table.trim().is_empty() => {
+            Ok(Identifier::new(database, table))
+        }
         _ => Err(raise(py, "PaimonValueError", "an identifier has two parts, database and table, that are not empty")),
     }
 }
@@ -159,7 +161,8 @@ impl PyCatalog {
 
     /// The options, with secrets hidden.
     fn options(&self) -> HashMap<String, String> {
-        let show = |(key, value): (&str, &str)| (key.to_owned(), if is_secret(key) { "******" } else { value }.to_owned());
+        let show =
+            |(key, value): (&str, &str)| (key.to_owned(), if is_secret(key) { "******" } else { value }.to_owned());
         self.catalog.options().iter().map(show).collect()
     }
 

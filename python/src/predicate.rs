@@ -37,7 +37,8 @@ fn convert(predicate: &Bound<'_, PyAny>, row: &RowType, case_sensitive: bool, de
     };
     if method == "and" || method == "or" {
         check_keys(dict, &["method", "children"])?;
-        let children = dict.get_item("children")?.ok_or_else(|| invalid(py, format!("'{method}' needs the key 'children'")))?;
+        let children =
+            dict.get_item("children")?.ok_or_else(|| invalid(py, format!("'{method}' needs the key 'children'")))?;
         let children = sequence(&children, "children")?;
         if children.is_empty() {
             return Err(invalid(py, format!("'{method}' needs at least one child")));
@@ -59,7 +60,11 @@ fn convert(predicate: &Bound<'_, PyAny>, row: &RowType, case_sensitive: bool, de
     };
     check_arity(py, &method, function, literals.len())?;
     if !literals.is_empty() && field.data_type.is_nested() {
-        return Err(raise(py, "UnsupportedError", &format!("literals of column {name}, which is nested, are not supported")));
+        return Err(raise(
+            py,
+            "UnsupportedError",
+            &format!("literals of column {name}, which is nested, are not supported"),
+        ));
     }
     let text_only = matches!(function, Function::StartsWith | Function::EndsWith | Function::Contains | Function::Like);
     if text_only && !matches!(field.data_type, DataType::Char(_) | DataType::VarChar(_)) {
@@ -99,7 +104,10 @@ fn check_keys(dict: &Bound<'_, PyDict>, known: &[&str]) -> PyResult<()> {
     for key in dict.keys() {
         let text: String = key.extract().map_err(|_| invalid(dict.py(), "keys of a predicate are strings"))?;
         if !known.contains(&text.as_str()) {
-            return Err(invalid(dict.py(), format!("unknown key '{text}' in a predicate, expected {}", known.join(", "))));
+            return Err(invalid(
+                dict.py(),
+                format!("unknown key '{text}' in a predicate, expected {}", known.join(", ")),
+            ));
         }
     }
     Ok(())
@@ -130,7 +138,9 @@ fn function_of(py: Python<'_>, method: &str) -> PyResult<Function> {
         "like" => Function::Like,
         "between" => Function::Between,
         "notBetween" => Function::NotBetween,
-        other => return Err(raise(py, "UnsupportedError", &format!("the predicate method '{other}' is not supported"))),
+        other => {
+            return Err(raise(py, "UnsupportedError", &format!("the predicate method '{other}' is not supported")));
+        }
     })
 }
 
@@ -152,7 +162,11 @@ fn find_field<'a>(py: Python<'_>, row: &'a RowType, name: &str, case_sensitive: 
         if let Some((parent, _)) = name.split_once('.')
             && row.field(parent).is_some_and(|f| f.data_type.is_nested())
         {
-            return Err(raise(py, "UnsupportedError", &format!("predicates on the nested field {name} are not supported")));
+            return Err(raise(
+                py,
+                "UnsupportedError",
+                &format!("predicates on the nested field {name} are not supported"),
+            ));
         }
     } else {
         let mut matching = row.fields().iter().filter(|f| f.name.eq_ignore_ascii_case(name));
@@ -181,7 +195,10 @@ fn literal_of(literal: &Bound<'_, PyAny>, field: &DataField) -> PyResult<Literal
     let refuse = |why: &str| {
         let found = literal.repr().map(|r| r.to_string()).unwrap_or_default();
         let kind = literal.get_type().name().map(|n| n.to_string()).unwrap_or_default();
-        invalid(py, format!("{found} of type {kind} is no literal for column {} of type {}{why}", field.name, field.data_type))
+        invalid(
+            py,
+            format!("{found} of type {kind} is no literal for column {} of type {}{why}", field.name, field.data_type),
+        )
     };
     let is_bool = literal.is_instance_of::<PyBool>();
     let is_int = literal.is_instance_of::<PyInt>() && !is_bool;
@@ -195,7 +212,11 @@ fn literal_of(literal: &Bound<'_, PyAny>, field: &DataField) -> PyResult<Literal
         }
     };
     let float = || -> PyResult<f64> {
-        if is_int || literal.is_instance_of::<PyFloat>() { literal.extract().map_err(|_| refuse("")) } else { Err(refuse("")) }
+        if is_int || literal.is_instance_of::<PyFloat>() {
+            literal.extract().map_err(|_| refuse(""))
+        } else {
+            Err(refuse(""))
+        }
     };
     let is_datetime = literal.is_instance_of::<PyDateTime>();
     Ok(Literal::Value(match &field.data_type {
@@ -241,7 +262,9 @@ fn literal_of(literal: &Bound<'_, PyAny>, field: &DataField) -> PyResult<Literal
         }
         DataType::Timestamp(t) => {
             if !is_datetime || is_aware(literal)? {
-                return Err(refuse(", a datetime.datetime without zone is needed; one with zone fits TIMESTAMP WITH LOCAL TIME ZONE"));
+                return Err(refuse(
+                    ", a datetime.datetime without zone is needed; one with zone fits TIMESTAMP WITH LOCAL TIME ZONE",
+                ));
             }
             match at_precision(micros_of(literal)?, t.precision()) {
                 Some(value) => Datum::Timestamp(value),
@@ -294,7 +317,12 @@ fn at_precision(micros: i64, precision: u32) -> Option<Timestamp> {
 }
 
 /// The unscaled value at this scale; `None` if it does not fit without loss.
-fn unscaled(literal: &Bound<'_, PyAny>, decimal: &Bound<'_, PyAny>, precision: u8, scale: u8) -> PyResult<Option<i128>> {
+fn unscaled(
+    literal: &Bound<'_, PyAny>,
+    decimal: &Bound<'_, PyAny>,
+    precision: u8,
+    scale: u8,
+) -> PyResult<Option<i128>> {
     let value = decimal.call1((literal,))?;
     if !value.call_method0("is_finite")?.extract::<bool>()? {
         return Ok(None);
@@ -340,7 +368,9 @@ pub(crate) fn partition_spec(
         } else {
             match literal_of(&value, field)? {
                 Literal::Value(datum) => Some(datum),
-                Literal::Between => return Err(invalid(py, format!("column {key} of type {} cannot hold {value}", field.data_type))),
+                Literal::Between => {
+                    return Err(invalid(py, format!("column {key} of type {} cannot hold {value}", field.data_type)));
+                }
             }
         };
         out.insert(key, value);

@@ -63,7 +63,11 @@ impl PyReadBuilder {
             builder = builder.with_projection(&columns).or_raise(py)?;
         }
         if self.row_kind && table.schema().fields.iter().any(|f| f.name == "rowkind") {
-            return Err(raise(py, "PaimonValueError", "the table has a column named rowkind; row kinds cannot be added"));
+            return Err(raise(
+                py,
+                "PaimonValueError",
+                "the table has a column named rowkind; row kinds cannot be added",
+            ));
         }
         if let Some(filter) = &self.filter {
             builder = builder.with_filter(filter.clone());
@@ -242,7 +246,12 @@ impl PySplit {
     }
 
     fn __repr__(&self) -> String {
-        format!("Split(bucket={}, files={}, rows={})", self.split.bucket, self.split.files.len(), self.split.row_count())
+        format!(
+            "Split(bucket={}, files={}, rows={})",
+            self.split.bucket,
+            self.split.files.len(),
+            self.split.row_count()
+        )
     }
 }
 

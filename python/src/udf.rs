@@ -77,7 +77,12 @@ impl ScalarUDFImpl for PythonFunction {
             DataFusionError::External(Box::new(cause)).context(format!("function {} failed: {text}", self.name))
         })?;
         if array.data_type() != self.returns.data_type() {
-            return exec_err!("function {} returned {}, expected {}", self.name, array.data_type(), self.returns.data_type());
+            return exec_err!(
+                "function {} returned {}, expected {}",
+                self.name,
+                array.data_type(),
+                self.returns.data_type()
+            );
         }
         if !self.returns.is_nullable() && array.null_count() > 0 {
             return exec_err!("function {} returned NULL, but its result is declared NOT NULL", self.name);
@@ -122,13 +127,18 @@ impl PyScalarUdf {
                 return Err(PyTypeError::new_err(message));
             }
         };
-        let parameters: Vec<DataType> = if input_fields.is_instance_of::<PyList>() || input_fields.is_instance_of::<PyTuple>() {
-            let fields = input_fields.try_iter()?.map(|f| arrow::field_from_py(&f?));
-            fields.map(|f| f.map(|f| f.data_type().clone())).collect::<PyResult<_>>()?
+        let parameters: Vec<DataType> =
+            if input_fields.is_instance_of::<PyList>() || input_fields.is_instance_of::<PyTuple>() {
+                let fields = input_fields.try_iter()?.map(|f| arrow::field_from_py(&f?));
+                fields.map(|f| f.map(|f| f.data_type().clone())).collect::<PyResult<_>>()?
+            } else {
+                vec![arrow::field_from_py(input_fields)?.data_type().clone()]
+            };
+        let signature = if parameters.is_empty() {
+            Signature::nullary(volatility)
         } else {
-            vec![arrow::field_from_py(input_fields)?.data_type().clone()]
+            Signature::exact(parameters, volatility)
         };
-        let signature = if parameters.is_empty() { Signature::nullary(volatility) } else { Signature::exact(parameters, volatility) };
         let function = PythonFunction {
             name: name.to_lowercase(),
             function: func.clone().unbind(),

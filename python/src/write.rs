@@ -270,7 +270,8 @@ impl PyTableCommit {
 
     /// Deletes the partitions that match one of these specifications, each full or partial.
     fn truncate_partitions(&self, py: Python<'_>, partitions: Vec<Bound<'_, PyDict>>) -> PyResult<()> {
-        let convert = |spec: &Bound<'_, PyDict>| predicate::partition_spec(spec, &self.partition_type, &self.default_name);
+        let convert =
+            |spec: &Bound<'_, PyDict>| predicate::partition_spec(spec, &self.partition_type, &self.default_name);
         let specs = partitions.iter().map(convert).collect::<PyResult<Vec<_>>>()?;
         if specs.is_empty() {
             return Err(raise(py, "PaimonValueError", "the list of partitions must not be empty"));

@@ -47,12 +47,16 @@ fn cell(array: &dyn Array, row: usize, nested: bool) -> Result<String, ArrowErro
         DataType::Timestamp(unit, zone) => {
             let nanos = match unit {
                 TimeUnit::Second => array.as_primitive::<TimestampSecondType>().value(row).checked_mul(1_000_000_000),
-                TimeUnit::Millisecond => array.as_primitive::<TimestampMillisecondType>().value(row).checked_mul(1_000_000),
+                TimeUnit::Millisecond => {
+                    array.as_primitive::<TimestampMillisecondType>().value(row).checked_mul(1_000_000)
+                }
                 TimeUnit::Microsecond => array.as_primitive::<TimestampMicrosecondType>().value(row).checked_mul(1_000),
                 TimeUnit::Nanosecond => Some(array.as_primitive::<TimestampNanosecondType>().value(row)),
             };
             match nanos.and_then(timestamp_ns_to_datetime) {
-                Some(time) => trimmed(&time.format("%Y-%m-%dT%H:%M:%S%.9f").to_string()) + zone.as_ref().map_or("", |_| "Z"),
+                Some(time) => {
+                    trimmed(&time.format("%Y-%m-%dT%H:%M:%S%.9f").to_string()) + zone.as_ref().map_or("", |_| "Z")
+                }
                 None => plain(array, row)?,
             }
         }
@@ -141,7 +145,15 @@ mod tests {
 
     #[test]
     fn numbers() {
-        let floats = [(1.0, "1"), (-0.0, "0"), (0.5, "0.5"), (-10.0, "-10"), (1e300, "1e+300"), (1.5e-7, "1.5e-07"), (f64::NAN, "NaN")];
+        let floats = [
+            (1.0, "1"),
+            (-0.0, "0"),
+            (0.5, "0.5"),
+            (-10.0, "-10"),
+            (1e300, "1e+300"),
+            (1.5e-7, "1.5e-07"),
+            (f64::NAN, "NaN"),
+        ];
         for (value, expected) in floats {
             assert_eq!(float(value), expected);
         }

@@ -9,8 +9,8 @@ use crate::error::{Error, Result};
 use crate::meta::Manifests;
 use crate::options::Options;
 use crate::spec::{
-    EntryKind, FileIdentity, MANIFEST_FULL_COMPACTION_SIZE, MANIFEST_MERGE_MIN_COUNT, MANIFEST_TARGET_SIZE, ManifestEntry,
-    ManifestFileMeta, TableSchema,
+    EntryKind, FileIdentity, MANIFEST_FULL_COMPACTION_SIZE, MANIFEST_MERGE_MIN_COUNT, MANIFEST_TARGET_SIZE,
+    ManifestEntry, ManifestFileMeta, TableSchema,
 };
 
 /// The base manifests of the next snapshot, and those among them that were written now.

@@ -9,9 +9,7 @@ use crate::error::{Error, Result};
 use crate::options::Options;
 use crate::row::BinaryRow;
 use crate::scan::live_entries;
-use crate::spec::{
-    EntryKind, ManifestEntry, NUM_LEVELS, NUM_SORTED_RUNS_TRIGGER, OVERWRITE_UPGRADE, Snapshot,
-};
+use crate::spec::{EntryKind, ManifestEntry, NUM_LEVELS, NUM_SORTED_RUNS_TRIGGER, OVERWRITE_UPGRADE, Snapshot};
 use crate::table::Table;
 use crate::types::{DataType, Datum, RowType};
 

@@ -1,7 +1,7 @@
 //! Starts a batch write.
 
 use super::Table;
-use crate::commit::{Overwrite, TableCommit};
+use crate::commit::{Ledger, Overwrite, TableCommit};
 use crate::error::Result;
 use crate::runtime::Resources;
 use crate::spec::COMMIT_USER_PREFIX;
@@ -14,6 +14,7 @@ pub struct WriteBuilder {
     user: String,
     overwrite: Option<Overwrite>,
     resources: Resources,
+    ledger: Ledger,
 }
 
 impl WriteBuilder {
@@ -24,7 +25,7 @@ impl WriteBuilder {
             Ok(Some(prefix)) => format!("{prefix}_{fresh}"),
             _ => fresh,
         };
-        Self { table, user, overwrite: None, resources: Resources::default() }
+        Self { table, user, overwrite: None, resources: Resources::default(), ledger: Ledger::default() }
     }
 
     /// The table.
@@ -66,6 +67,6 @@ impl WriteBuilder {
 
     /// A committer.
     pub fn new_commit(&self) -> TableCommit {
-        TableCommit::new(self.table.clone(), self.user.clone())
+        TableCommit::new(self.table.clone(), self.user.clone()).with_ledger(self.ledger.clone())
     }
 }
