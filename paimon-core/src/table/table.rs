@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::format::FooterCache;
 use crate::meta::{Manifests, Schemas, Selector, Snapshots, TablePaths, Tags};
 use crate::options::Options;
-use crate::spec::{BRANCH, BUCKET, Snapshot, TableSchema};
+use crate::spec::{BUCKET, Snapshot, TableSchema};
 use crate::storage::FileIO;
 
 /// A table of a catalog. Cheap to clone; keeps the schema that it was loaded with, while snapshots are looked up anew by
@@ -209,11 +209,6 @@ impl Table {
         let schema = self.schemas().latest().await?.ok_or_else(|| self.identifier().not_found())?;
         let options = Options::from(schema.options.clone());
         Ok(Self(Arc::new(Inner { schema, options, pinned: None, ..self.0.as_ref().clone() })))
-    }
-
-    /// Whether the options name a branch other than the handle's.
-    pub(crate) fn branch_option(&self) -> Result<String> {
-        self.0.options.value(&BRANCH)
     }
 
     /// Starts a read.

@@ -23,4 +23,4 @@ pub use field::{DataField, RowType};
 pub use row_kind::RowKind;
 pub use system_fields::*;
 pub(crate) use type_parser::FieldIds;
-pub(crate) use type_string::{field_from_json, field_to_json, type_from_json, type_to_json};
+pub(crate) use type_string::{field_from_json, field_to_json};
