@@ -8,6 +8,7 @@
 pub mod blocking;
 pub mod catalog;
 pub mod config;
+pub mod environment;
 pub mod error;
 pub mod expr;
 pub mod extension;
@@ -21,6 +22,7 @@ pub mod write;
 
 pub use catalog::{PaimonCatalogProvider, PaimonSchemaProvider, PaimonTableFactory};
 pub use config::DynamicOptions;
+pub use environment::EnvironmentOptions;
 pub use error::{core_error, to_datafusion};
 pub use extension::{Extension, install};
 pub use sql::{SqlContext, sql};

@@ -9,7 +9,7 @@ use pyo3::types::PyCapsule;
 
 use crate::capsule;
 use crate::errors::raise;
-use crate::runtime::handle;
+use crate::runtime::{handle, wait};
 
 /// The major version of `datafusion` whose structures this module speaks.
 const MAJOR: &str = "55";
@@ -53,8 +53,9 @@ pub(crate) fn table_capsule<'py>(
 ) -> PyResult<Bound<'py, PyCapsule>> {
     check_version(py, "IncompatibleDataFusionError")?;
     let codec = capsule::host_codec(session)?;
-    let provider = Arc::new(PaimonTableProvider::new(table.clone()));
-    let ffi = datafusion_paimon_ffi::table_provider(provider, handle()?, codec);
+    let (owned, runtime) = (table.clone(), handle()?);
+    let provider = wait(py, async move { PaimonTableProvider::try_new(owned, runtime).await })?;
+    let ffi = datafusion_paimon_ffi::table_provider(Arc::new(provider), handle()?, codec);
     PyCapsule::new_with_value(py, ffi, c"datafusion_table_provider")
 }
 
@@ -80,7 +81,7 @@ impl PyProcedureFunction {
     ) -> PyResult<Bound<'py, PyCapsule>> {
         check_version(py, "IncompatibleDataFusionError")?;
         let codec = capsule::host_codec(session)?;
-        let functions = datafusion_paimon::udtf::stock_functions(&provider(&self.catalog, "paimon")?);
+        let functions = datafusion_paimon::udtf::functions(&provider(&self.catalog, "paimon")?);
         let Some((_, function)) = functions.into_iter().find(|(name, _)| *name == self.name) else {
             return Err(raise(py, "NotFoundError", &format!("there is no procedure {}", self.name)));
         };
@@ -100,7 +101,7 @@ pub(crate) fn procedures(
     catalog: &Bound<'_, crate::catalog::PyCatalog>,
 ) -> PyResult<Vec<PyProcedureFunction>> {
     let catalog = catalog.get().catalog.clone();
-    let functions = datafusion_paimon::udtf::stock_functions(&provider(&catalog, "paimon")?);
+    let functions = datafusion_paimon::udtf::functions(&provider(&catalog, "paimon")?);
     let _ = py;
     Ok(functions.into_iter().map(|(name, _)| PyProcedureFunction { name, catalog: catalog.clone() }).collect())
 }
