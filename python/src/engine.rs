@@ -29,8 +29,8 @@ fn check_version(py: Python<'_>, class: &str) -> PyResult<()> {
     Err(raise(py, class, &message))
 }
 
-fn provider(catalog: &Arc<dyn Catalog>, name: &str) -> PyResult<Arc<PaimonCatalogProvider>> {
-    Ok(Arc::new(PaimonCatalogProvider::new(catalog.clone(), handle()?).with_name(name)))
+fn provider(catalog: &Arc<dyn Catalog>) -> PyResult<PaimonCatalogProvider> {
+    Ok(PaimonCatalogProvider::new(catalog.clone(), handle()?))
 }
 
 /// The capsule of a catalog.
@@ -41,7 +41,7 @@ pub(crate) fn catalog_capsule<'py>(
 ) -> PyResult<Bound<'py, PyCapsule>> {
     check_version(py, "IncompatibleDataFusionError")?;
     let codec = capsule::host_codec(session)?;
-    let ffi = datafusion_paimon_ffi::catalog_provider(provider(catalog, "paimon")?, handle()?, codec);
+    let ffi = datafusion_paimon_ffi::catalog_provider(Arc::new(provider(catalog)?), handle()?, codec);
     PyCapsule::new_with_value(py, ffi, c"datafusion_catalog_provider")
 }
 
@@ -81,7 +81,7 @@ impl PyProcedureFunction {
     ) -> PyResult<Bound<'py, PyCapsule>> {
         check_version(py, "IncompatibleDataFusionError")?;
         let codec = capsule::host_codec(session)?;
-        let functions = datafusion_paimon::udtf::functions(&provider(&self.catalog, "paimon")?);
+        let functions = datafusion_paimon::udtf::functions(&provider(&self.catalog)?);
         let Some((_, function)) = functions.into_iter().find(|(name, _)| *name == self.name) else {
             return Err(raise(py, "NotFoundError", &format!("there is no procedure {}", self.name)));
         };
@@ -96,13 +96,9 @@ impl PyProcedureFunction {
 
 /// The procedures of a catalog by the names that `datafusion` registers: `compact`, `sys` and `sys_<procedure>`.
 #[pyfunction]
-pub(crate) fn procedures(
-    py: Python<'_>,
-    catalog: &Bound<'_, crate::catalog::PyCatalog>,
-) -> PyResult<Vec<PyProcedureFunction>> {
+pub(crate) fn procedures(catalog: &Bound<'_, crate::catalog::PyCatalog>) -> PyResult<Vec<PyProcedureFunction>> {
     let catalog = catalog.get().catalog.clone();
-    let functions = datafusion_paimon::udtf::functions(&provider(&catalog, "paimon")?);
-    let _ = py;
+    let functions = datafusion_paimon::udtf::functions(&provider(&catalog)?);
     Ok(functions.into_iter().map(|(name, _)| PyProcedureFunction { name, catalog: catalog.clone() }).collect())
 }
 

@@ -113,10 +113,9 @@ impl PySqlContext {
     }
 
     /// A table of this session in memory: `name`, `db.name` or `catalog.db.name`.
-    fn register_batch(&self, py: Python<'_>, name: String, batch: &Bound<'_, PyAny>) -> PyResult<()> {
+    fn register_batch(&self, py: Python<'_>, name: &str, batch: &Bound<'_, PyAny>) -> PyResult<()> {
         let batch = arrow::batch_from_py(batch)?;
-        let context = self.context.clone();
-        wait(py, async move { context.register_batch(&name, batch).await })
+        self.context.register_batch(name, batch).or_raise(py)
     }
 
     /// Makes a function available to SQL; one of the same name is replaced.

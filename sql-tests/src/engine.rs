@@ -7,6 +7,7 @@ use arrow::datatypes::DataType;
 use async_trait::async_trait;
 use datafusion::error::DataFusionError;
 use datafusion_paimon::SqlContext;
+use paimon_core::Options;
 use sqllogictest::{AsyncDB, DBOutput, DefaultColumnType};
 
 use crate::render::render;
@@ -23,10 +24,10 @@ impl Engine {
     /// # Errors
     /// If the catalog cannot be made.
     pub async fn new(warehouse: &Path, options: &[(String, String)]) -> Result<Self, DataFusionError> {
-        let context = SqlContext::new();
-        let mut all = vec![("warehouse".to_owned(), warehouse.to_string_lossy().into_owned())];
-        all.extend_from_slice(options);
-        context.register_catalog("paimon", all.into_iter().collect(), None).await?;
+        let context = SqlContext::new()?;
+        let mut all: Options = options.iter().cloned().collect();
+        all.set("warehouse", warehouse.to_string_lossy());
+        context.register_catalog("paimon", all, None).await?;
         Ok(Self { context })
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use datafusion::arrow::array::RecordBatch;
 use datafusion::common::config::ConfigOptions;
 use datafusion::error::Result;
 use datafusion::execution::SessionStateBuilder;
@@ -133,6 +134,15 @@ impl SqlContext {
     /// The database of names without one.
     pub fn current_database(&self) -> String {
         Session::new(&self.context).current_database().to_owned()
+    }
+
+    /// Keeps a batch as a table of this session under a name of one to three parts; its database need not exist.
+    ///
+    /// # Errors
+    /// `InvalidInput` for a bad name; `NotFound` for a catalog that is not registered; `AlreadyExists` if the session has a
+    /// temporary object of that name.
+    pub fn register_batch(&self, name: &str, batch: RecordBatch) -> Result<()> {
+        Session::new(&self.context).register_batch(name, batch)
     }
 
     /// Runs one statement, as [`sql`](super::sql).

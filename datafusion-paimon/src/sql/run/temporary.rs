@@ -22,10 +22,11 @@ use paimon_core::error::Entity;
 use paimon_core::types::{RowType, to_arrow_schema};
 
 use crate::catalog::{TemporaryObject, TemporaryView};
-use crate::error::to_datafusion;
-use crate::sql::parse::cursor::Name;
+use crate::error::{invalid_input, to_datafusion};
+use crate::sql::parse::cursor::{Cursor, Name};
 use crate::sql::session::{ObjectPath, Session};
 use crate::sql::statement::{Columns, CreateTable, CreateView};
+use crate::sql::tokens::tokenize;
 
 impl Session<'_> {
     pub(super) async fn create_temporary_table(&self, table: &CreateTable) -> Result<DataFrame> {
@@ -77,6 +78,22 @@ impl Session<'_> {
         };
         provider.temporary().insert(&path.database, &path.object, TemporaryObject::Table(Arc::new(memory)));
         self.ok()
+    }
+
+    /// Keeps a batch as a temporary table under a name of one to three parts.
+    pub(in crate::sql) fn register_batch(&self, name: &str, batch: RecordBatch) -> Result<()> {
+        let mut cursor = Cursor::new(tokenize(name).map_err(to_datafusion)?, false);
+        let parts = cursor.name().map_err(to_datafusion)?;
+        if !cursor.at_end() {
+            return invalid_input(format!("'{name}' is no name of a table"));
+        }
+        let (provider, path) = self.creation_target(&parts)?;
+        if provider.temporary().contains(&path.database, &path.object) {
+            return Err(already_exists(&path));
+        }
+        let memory = MemTable::try_new(batch.schema(), vec![vec![batch]])?;
+        provider.temporary().insert(&path.database, &path.object, TemporaryObject::Table(Arc::new(memory)));
+        Ok(())
     }
 
     /// The columns of a temporary table AS query: those given, else those of the query.
