@@ -9,6 +9,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use bytes::Bytes;
+use futures::stream::{self, StreamExt, TryStreamExt};
 
 use super::failure::{from_io, from_operator};
 use super::local::Sync;
@@ -22,6 +23,9 @@ use crate::runtime;
 const LOCAL_CHUNK: usize = 1 << 20;
 /// Parts of an upload: above the least part size of every store.
 const UPLOAD_CHUNK: usize = 8 << 20;
+
+/// Ranges of one file that are asked of a store at once.
+const CONCURRENT_RANGES: usize = 8;
 
 /// What a listing says about a file or directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -102,6 +106,21 @@ impl FileIO {
         }
         let (operator, path) = self.resolve(location)?;
         objects::read_range(operator, &path, location, range).await
+    }
+
+    /// Several ranges of a file, in their order. On the local disk the file is opened once.
+    ///
+    /// # Errors
+    /// As [`FileIO::read_range`].
+    pub async fn read_ranges(&self, location: &str, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
+        if self.is_local {
+            let ranges = ranges.to_vec();
+            let parts = self.on_disk(location, move |path| local::read_ranges(path, &ranges)).await?;
+            return Ok(parts.into_iter().map(Bytes::from).collect());
+        }
+        let (operator, path) = self.resolve(location)?;
+        let read = |range| objects::read_range(operator, &path, location, range);
+        stream::iter(ranges.to_vec()).map(read).buffered(CONCURRENT_RANGES).try_collect().await
     }
 
     /// Status of a file or directory; `None` if there is none.

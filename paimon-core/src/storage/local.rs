@@ -40,6 +40,17 @@ pub(super) enum Sync {
 pub(super) fn read_range(path: &Path, range: &Range<u64>) -> io::Result<Vec<u8>> {
     let mut file = File::open(path)?;
     let size = file.metadata()?.len();
+    read_part(&mut file, size, range)
+}
+
+/// Several ranges of one file, which is opened once.
+pub(super) fn read_ranges(path: &Path, ranges: &[Range<u64>]) -> io::Result<Vec<Vec<u8>>> {
+    let mut file = File::open(path)?;
+    let size = file.metadata()?.len();
+    ranges.iter().map(|range| read_part(&mut file, size, range)).collect()
+}
+
+fn read_part(file: &mut File, size: u64, range: &Range<u64>) -> io::Result<Vec<u8>> {
     if range.end > size || range.start > range.end {
         let text = format!("expected bytes {} to {}, but the file has {size}", range.start, range.end);
         return Err(io::Error::new(ErrorKind::UnexpectedEof, text));

@@ -1,13 +1,14 @@
 //! Casts of values from the type of a file to the type that is read, and of the text of defaults to the type of a column.
 //!
 //! Invariants: values are Java's, which differ from those of Arrow's kernels: integers wrap, floats saturate, decimals that
-//! overflow are null, text that does not parse is an error. A cast that depends on a time zone is refused, because it would
-//! mean different rows in different processes. Source: schema-evolution sheet section 3; `casting/CastExecutors.java`.
+//! overflow are null, text that does not parse is an error. Casts between zoned and other types go through the zone of the
+//! process, so they differ between processes of different zones. Source: schema-evolution sheet section 3; `casting/CastExecutors.java`.
 
 mod moment;
 mod number;
 mod text_from;
 mod text_to;
+mod zone;
 
 use std::sync::Arc;
 

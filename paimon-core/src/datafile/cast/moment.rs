@@ -9,7 +9,7 @@ use arrow::datatypes::{
     TimestampMicrosecondType, TimestampMillisecondType, TimestampNanosecondType, TimestampSecondType,
 };
 
-use super::Cast;
+use super::{Cast, zone};
 use crate::error::{Error, Result};
 use crate::types::{DataType, arrow_type};
 
@@ -21,47 +21,72 @@ const NANOS_PER_DAY: i128 = 86_400 * NANOS_PER_SECOND;
 pub(super) type Instants = Vec<Option<i128>>;
 
 pub(super) fn find(from: &DataType, to: &DataType) -> Option<Cast> {
+    use DataType::{BigInt, Date, Int, LocalZonedTimestamp, Time, Timestamp};
     let to = to.clone();
     Some(match (from, &to) {
-        (DataType::Timestamp(_), DataType::Timestamp(_))
-        | (DataType::LocalZonedTimestamp(_), DataType::LocalZonedTimestamp(_)) => {
+        (Timestamp(_), Timestamp(_)) | (LocalZonedTimestamp(_), LocalZonedTimestamp(_)) => {
             Box::new(move |array| from_instants(instants(array)?, &to))
         }
-        (DataType::Timestamp(_), DataType::Date(_)) => Box::new(|array| {
-            let days = instants(array)?.into_iter().map(|v| v.map(|v| v.div_euclid(NANOS_PER_DAY) as i32));
-            Ok(Arc::new(days.collect::<Date32Array>()))
-        }),
-        (DataType::Timestamp(_), DataType::Time(_)) => Box::new(|array| {
-            let millis = |v: i128| (v.rem_euclid(NANOS_PER_DAY) / NANOS_PER_MILLI) as i32;
-            let times = instants(array)?.into_iter().map(|v| v.map(millis));
-            Ok(Arc::new(times.collect::<Time32MillisecondArray>()))
-        }),
-        (DataType::Timestamp(_) | DataType::LocalZonedTimestamp(_), DataType::Int(_) | DataType::BigInt(_)) => {
-            Box::new(move |array| {
-                // Java divides the milliseconds, which were rounded down, toward zero.
-                let seconds = |v: i128| (v.div_euclid(NANOS_PER_MILLI) / 1_000) as i64;
-                let seconds: Int64Array = instants(array)?.into_iter().map(|v| v.map(seconds)).collect();
-                Ok(match to {
-                    DataType::Int(_) => Arc::new(seconds.unary::<_, Int32Type>(|v| v as i32)),
-                    _ => Arc::new(seconds),
-                })
-            })
+        (Timestamp(_), LocalZonedTimestamp(_)) => {
+            Box::new(move |array| from_instants(shifted(instants(array)?, zone::instant)?, &to))
         }
-        (DataType::Int(_) | DataType::BigInt(_), DataType::Timestamp(_)) => Box::new(move |array| {
-            let seconds = arrow_cast(array, &ArrowType::Int64)?;
-            let seconds = seconds.as_primitive::<Int64Type>();
-            from_instants(seconds.iter().map(|v| v.map(|v| i128::from(v) * NANOS_PER_SECOND)).collect(), &to)
+        (LocalZonedTimestamp(_), Timestamp(_)) => {
+            Box::new(move |array| from_instants(shifted(instants(array)?, zone::wall_clock)?, &to))
+        }
+        (Timestamp(_), Date(_)) => Box::new(|array| Ok(days(instants(array)?))),
+        (LocalZonedTimestamp(_), Date(_)) => Box::new(|array| Ok(days(shifted(instants(array)?, zone::wall_clock)?))),
+        (Timestamp(_), Time(_)) => Box::new(|array| Ok(times(instants(array)?))),
+        (LocalZonedTimestamp(_), Time(_)) => Box::new(|array| Ok(times(shifted(instants(array)?, zone::wall_clock)?))),
+        (Timestamp(_) | LocalZonedTimestamp(_), Int(_) | BigInt(_)) => Box::new(move |array| {
+            // Java divides the milliseconds, which were rounded down, toward zero.
+            let seconds = |v: i128| (v.div_euclid(NANOS_PER_MILLI) / 1_000) as i64;
+            let seconds: Int64Array = instants(array)?.into_iter().map(|v| v.map(seconds)).collect();
+            Ok(match to {
+                Int(_) => Arc::new(seconds.unary::<_, Int32Type>(|v| v as i32)),
+                _ => Arc::new(seconds),
+            })
         }),
-        (DataType::Date(_), DataType::Timestamp(_)) => Box::new(move |array| {
-            let days = array.as_primitive::<Date32Type>();
-            from_instants(days.iter().map(|v| v.map(|v| i128::from(v) * NANOS_PER_DAY)).collect(), &to)
-        }),
-        (DataType::Time(_), DataType::Timestamp(_) | DataType::LocalZonedTimestamp(_)) => Box::new(move |array| {
+        (Int(_) | BigInt(_), Timestamp(_)) => Box::new(move |array| from_instants(seconds(array)?, &to)),
+        // Java takes the wall clock of the instant for the instant.
+        (Int(_) | BigInt(_), LocalZonedTimestamp(_)) => {
+            Box::new(move |array| from_instants(shifted(seconds(array)?, zone::wall_clock)?, &to))
+        }
+        (Date(_), Timestamp(_)) => Box::new(move |array| from_instants(midnights(array), &to)),
+        (Date(_), LocalZonedTimestamp(_)) => {
+            Box::new(move |array| from_instants(shifted(midnights(array), zone::instant)?, &to))
+        }
+        (Time(_), Timestamp(_) | LocalZonedTimestamp(_)) => Box::new(move |array| {
             let millis = array.as_primitive::<Time32MillisecondType>();
             from_instants(millis.iter().map(|v| v.map(|v| i128::from(v) * NANOS_PER_MILLI)).collect(), &to)
         }),
         _ => return None,
     })
+}
+
+/// Java cuts the days of milliseconds toward the epoch.
+fn days(instants: Instants) -> ArrayRef {
+    let day = |v: i128| (v.div_euclid(NANOS_PER_MILLI) / (NANOS_PER_DAY / NANOS_PER_MILLI)) as i32;
+    Arc::new(instants.into_iter().map(|v| v.map(day)).collect::<Date32Array>())
+}
+
+fn times(instants: Instants) -> ArrayRef {
+    let millis = |v: i128| (v.rem_euclid(NANOS_PER_DAY) / NANOS_PER_MILLI) as i32;
+    Arc::new(instants.into_iter().map(|v| v.map(millis)).collect::<Time32MillisecondArray>())
+}
+
+fn seconds(array: &ArrayRef) -> Result<Instants> {
+    let seconds = arrow_cast(array, &ArrowType::Int64)?;
+    let seconds = seconds.as_primitive::<Int64Type>();
+    Ok(seconds.iter().map(|v| v.map(|v| i128::from(v) * NANOS_PER_SECOND)).collect())
+}
+
+fn midnights(array: &ArrayRef) -> Instants {
+    array.as_primitive::<Date32Type>().iter().map(|v| v.map(|v| i128::from(v) * NANOS_PER_DAY)).collect()
+}
+
+/// Each instant moved by a zone.
+pub(super) fn shifted(instants: Instants, shift: impl Fn(i128) -> Result<i128>) -> Result<Instants> {
+    instants.into_iter().map(|v| v.map(&shift).transpose()).collect()
 }
 
 /// The instants of a timestamp column.

@@ -12,7 +12,7 @@ use chrono::{Datelike, NaiveDate};
 
 use super::moment::from_instants;
 use super::number::Digits;
-use super::{BytesFit, Cast, TextFit};
+use super::{BytesFit, Cast, TextFit, zone};
 use crate::error::{Error, Result};
 use crate::types::DataType;
 
@@ -64,6 +64,13 @@ pub(super) fn find(to: &DataType) -> Option<Cast> {
             let name = format!("TIMESTAMP({precision})");
             Box::new(move |array| {
                 let parsed = each(array, |t| timestamp(t, precision)?.ok_or_else(|| refuse(t, &name)));
+                from_instants(parsed.collect::<Result<_>>()?, &to)
+            })
+        }
+        DataType::LocalZonedTimestamp(t) => {
+            let name = format!("TIMESTAMP({}) WITH LOCAL TIME ZONE", t.precision());
+            Box::new(move |array| {
+                let parsed = each(array, |t| zone::instant(wall_clock(t).ok_or_else(|| refuse(t, &name))?));
                 from_instants(parsed.collect::<Result<_>>()?, &to)
             })
         }

@@ -11,8 +11,8 @@ use arrow::datatypes::{
 };
 use chrono::{DateTime, NaiveDate};
 
-use super::moment::instants;
-use super::{Cast, TextFit};
+use super::moment::{instants, shifted};
+use super::{Cast, TextFit, zone};
 use crate::error::{Error, Result};
 use crate::types::DataType;
 
@@ -20,7 +20,10 @@ use crate::types::DataType;
 pub(super) fn find(from: &DataType, to: &DataType) -> Option<Cast> {
     let fit = TextFit::new(to)?;
     // Java lets only STRING be the target of these, and does not cut bytes.
-    let only_whole = matches!(from, DataType::Date(_) | DataType::Time(_) | DataType::Timestamp(_));
+    let only_whole = matches!(
+        from,
+        DataType::Date(_) | DataType::Time(_) | DataType::Timestamp(_) | DataType::LocalZonedTimestamp(_)
+    );
     if only_whole && !fit.is_whole() {
         return None;
     }
@@ -73,6 +76,13 @@ fn texts(from: &DataType) -> Option<Texts> {
         DataType::Timestamp(t) => {
             let digits = usize::try_from(t.precision()).ok()?;
             Box::new(move |array| fallible(instants(array)?.into_iter(), |v| timestamp_text(v, digits)))
+        }
+        DataType::LocalZonedTimestamp(t) => {
+            let digits = usize::try_from(t.precision()).ok()?;
+            Box::new(move |array| {
+                let local = shifted(instants(array)?, zone::wall_clock)?;
+                fallible(local.into_iter(), |v| timestamp_text(v, digits))
+            })
         }
         DataType::Array(t) => {
             let elements = texts(t.element_type())?;

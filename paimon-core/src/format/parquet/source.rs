@@ -7,7 +7,6 @@ use ::parquet::errors::ParquetError;
 use bytes::Bytes;
 use futures::FutureExt;
 use futures::future::BoxFuture;
-use futures::stream::{self, StreamExt, TryStreamExt};
 
 use crate::error::{Error, Result};
 use crate::format::InputFile;
@@ -16,8 +15,6 @@ use crate::format::InputFile;
 const GAP: u64 = 64 << 10;
 /// A request is not made larger than this by joining, so that several run at once.
 const REQUEST: u64 = 16 << 20;
-/// Requests at a time.
-const CONCURRENCY: usize = 4;
 
 /// The bytes of `ranges`, in their order.
 pub(super) async fn fetch(file: &InputFile, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
@@ -26,11 +23,7 @@ pub(super) async fn fetch(file: &InputFile, ranges: &[Range<u64>]) -> Result<Vec
         return Err(Error::corrupt(format!("the footer names bytes {range:?}, but the file has {size} bytes")));
     }
     let requests = join(ranges);
-    let answers: Vec<Bytes> = stream::iter(requests.iter().cloned())
-        .map(|range| file.io.read_range(&file.path, range))
-        .buffered(CONCURRENCY)
-        .try_collect()
-        .await?;
+    let answers = file.io.read_ranges(&file.path, &requests).await?;
     ranges.iter().map(|range| cut(range, &requests, &answers)).collect()
 }
 
