@@ -14,8 +14,6 @@ pub(crate) enum Json {
     Text(String),
     /// An integer.
     Number(i64),
-    /// A number that is no integer, as it shall be printed.
-    Literal(String),
     /// A list.
     List(Vec<Json>),
     /// Keys and values in the order of printing.
@@ -56,7 +54,6 @@ impl Json {
         match self {
             Self::Text(text) => out.push_str(&quoted(text)),
             Self::Number(number) => out.push_str(&number.to_string()),
-            Self::Literal(literal) => out.push_str(literal),
             Self::List(items) => {
                 let blank = if depth.is_some() { " " } else { "" };
                 out.push('[');

@@ -1,6 +1,6 @@
 //! What metadata says about one data file.
 
-use super::avro::{Cursor, Name, Shape, put_bytes, put_list, put_long, put_optional, put_text, required};
+use super::avro::{Cursor, FieldName, Shape, put_bytes, put_list, put_long, put_optional, put_text, required};
 use super::stats::SimpleStats;
 use crate::error::{Error, Result};
 use crate::row::BinaryRow;
@@ -164,30 +164,30 @@ struct Fields {
 }
 
 impl Fields {
-    fn take(&mut self, cursor: &mut Cursor<'_>, name: Name, shape: &Shape) -> Result<()> {
+    fn take(&mut self, cursor: &mut Cursor<'_>, name: FieldName, shape: &Shape) -> Result<()> {
         let texts = |c: &mut Cursor<'_>| c.list(shape, |c, item| required(c.text(item)?, name));
         match name {
-            Name::FileName => self.file_name = cursor.text(shape)?,
-            Name::FileSize => self.file_size = cursor.long(shape)?,
-            Name::RowCount => self.row_count = cursor.long(shape)?,
-            Name::MinKey => self.min_key = cursor.row(shape)?,
-            Name::MaxKey => self.max_key = cursor.row(shape)?,
-            Name::KeyStats => self.key_stats = Some(SimpleStats::decode(cursor, shape)?),
-            Name::ValueStats => self.value_stats = Some(SimpleStats::decode(cursor, shape)?),
-            Name::MinSequenceNumber => self.min_sequence_number = cursor.long(shape)?,
-            Name::MaxSequenceNumber => self.max_sequence_number = cursor.long(shape)?,
-            Name::SchemaId => self.schema_id = cursor.long(shape)?,
-            Name::Level => self.level = cursor.int(shape)?,
-            Name::ExtraFiles => self.extra_files = texts(cursor)?,
-            Name::CreationTime => self.creation_time_ms = cursor.long(shape)?,
-            Name::DeleteRowCount => self.delete_row_count = cursor.long(shape)?,
-            Name::EmbeddedFileIndex => self.embedded_index = cursor.bytes(shape)?.map(<[u8]>::to_vec),
-            Name::FileSource => self.file_source = cursor.int(shape)?,
-            Name::ValueStatsCols => self.value_stats_cols = texts(cursor)?,
-            Name::ExternalPath => self.external_path = cursor.text(shape)?,
-            Name::FirstRowId => self.first_row_id = cursor.long(shape)?,
-            Name::WriteCols => self.write_cols = texts(cursor)?,
-            Name::WriteColsSequences => {
+            FieldName::FileName => self.file_name = cursor.text(shape)?,
+            FieldName::FileSize => self.file_size = cursor.long(shape)?,
+            FieldName::RowCount => self.row_count = cursor.long(shape)?,
+            FieldName::MinKey => self.min_key = cursor.row(shape)?,
+            FieldName::MaxKey => self.max_key = cursor.row(shape)?,
+            FieldName::KeyStats => self.key_stats = Some(SimpleStats::decode(cursor, shape)?),
+            FieldName::ValueStats => self.value_stats = Some(SimpleStats::decode(cursor, shape)?),
+            FieldName::MinSequenceNumber => self.min_sequence_number = cursor.long(shape)?,
+            FieldName::MaxSequenceNumber => self.max_sequence_number = cursor.long(shape)?,
+            FieldName::SchemaId => self.schema_id = cursor.long(shape)?,
+            FieldName::Level => self.level = cursor.int(shape)?,
+            FieldName::ExtraFiles => self.extra_files = texts(cursor)?,
+            FieldName::CreationTime => self.creation_time_ms = cursor.long(shape)?,
+            FieldName::DeleteRowCount => self.delete_row_count = cursor.long(shape)?,
+            FieldName::EmbeddedFileIndex => self.embedded_index = cursor.bytes(shape)?.map(<[u8]>::to_vec),
+            FieldName::FileSource => self.file_source = cursor.int(shape)?,
+            FieldName::ValueStatsCols => self.value_stats_cols = texts(cursor)?,
+            FieldName::ExternalPath => self.external_path = cursor.text(shape)?,
+            FieldName::FirstRowId => self.first_row_id = cursor.long(shape)?,
+            FieldName::WriteCols => self.write_cols = texts(cursor)?,
+            FieldName::WriteColsSequences => {
                 self.write_cols_sequences = cursor.list(shape, |c, item| required(c.long(item)?, name))?;
             }
             _ => cursor.skip(shape)?,
@@ -197,17 +197,17 @@ impl Fields {
 
     fn finish(self) -> Result<DataFileMeta> {
         Ok(DataFileMeta {
-            file_name: required(self.file_name, Name::FileName)?,
-            file_size: required(self.file_size, Name::FileSize)?,
-            row_count: required(self.row_count, Name::RowCount)?,
-            min_key: required(self.min_key, Name::MinKey)?,
-            max_key: required(self.max_key, Name::MaxKey)?,
-            key_stats: required(self.key_stats, Name::KeyStats)?,
-            value_stats: required(self.value_stats, Name::ValueStats)?,
-            min_sequence_number: required(self.min_sequence_number, Name::MinSequenceNumber)?,
-            max_sequence_number: required(self.max_sequence_number, Name::MaxSequenceNumber)?,
-            schema_id: required(self.schema_id, Name::SchemaId)?,
-            level: required(self.level, Name::Level)?,
+            file_name: required(self.file_name, FieldName::FileName)?,
+            file_size: required(self.file_size, FieldName::FileSize)?,
+            row_count: required(self.row_count, FieldName::RowCount)?,
+            min_key: required(self.min_key, FieldName::MinKey)?,
+            max_key: required(self.max_key, FieldName::MaxKey)?,
+            key_stats: required(self.key_stats, FieldName::KeyStats)?,
+            value_stats: required(self.value_stats, FieldName::ValueStats)?,
+            min_sequence_number: required(self.min_sequence_number, FieldName::MinSequenceNumber)?,
+            max_sequence_number: required(self.max_sequence_number, FieldName::MaxSequenceNumber)?,
+            schema_id: required(self.schema_id, FieldName::SchemaId)?,
+            level: required(self.level, FieldName::Level)?,
             extra_files: self.extra_files.unwrap_or_default(),
             creation_time_ms: self.creation_time_ms,
             delete_row_count: self.delete_row_count,

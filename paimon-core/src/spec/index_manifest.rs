@@ -3,7 +3,7 @@
 use super::avro::{
     AvroCompression, AvroWriter, INDEX_MANIFEST_SCHEMA, put_bytes, put_list, put_long, put_optional, put_text,
 };
-use super::avro::{Cursor, Name, Shape, decode_all, required};
+use super::avro::{Cursor, FieldName, Shape, decode_all, required};
 use super::manifest_entry::check_version;
 use crate::error::{Error, Result};
 use crate::row::BinaryRow;
@@ -93,10 +93,10 @@ impl DeletionVectorRange {
         let (mut file, mut offset, mut length, mut cardinality) = (None, None, None, None);
         let present = cursor.record(shape, |c, name, shape| {
             match name {
-                Name::RangeFile => file = c.text(shape)?,
-                Name::RangeOffset => offset = c.int(shape)?,
-                Name::RangeLength => length = c.int(shape)?,
-                Name::Cardinality => cardinality = c.long(shape)?,
+                FieldName::RangeFile => file = c.text(shape)?,
+                FieldName::RangeOffset => offset = c.int(shape)?,
+                FieldName::RangeLength => length = c.int(shape)?,
+                FieldName::Cardinality => cardinality = c.long(shape)?,
                 _ => c.skip(shape)?,
             }
             Ok(())
@@ -105,9 +105,9 @@ impl DeletionVectorRange {
             return Ok(None);
         }
         Ok(Some(Self {
-            data_file_name: required(file, Name::RangeFile)?,
-            offset: required(offset, Name::RangeOffset)?,
-            length: required(length, Name::RangeLength)?,
+            data_file_name: required(file, FieldName::RangeFile)?,
+            offset: required(offset, FieldName::RangeOffset)?,
+            length: required(length, FieldName::RangeLength)?,
             cardinality,
         }))
     }
@@ -129,12 +129,12 @@ impl GlobalIndexMeta {
             (None, None, None, None, None, None);
         let present = cursor.record(shape, |c, name, shape| {
             match name {
-                Name::RowRangeStart => start = c.long(shape)?,
-                Name::RowRangeEnd => end = c.long(shape)?,
-                Name::IndexFieldId => field = c.int(shape)?,
-                Name::ExtraFieldIds => extra = c.list(shape, |c, item| required(c.int(item)?, name))?,
-                Name::IndexMeta => index_meta = c.bytes(shape)?.map(<[u8]>::to_vec),
-                Name::SourceMeta => source_meta = c.bytes(shape)?.map(<[u8]>::to_vec),
+                FieldName::RowRangeStart => start = c.long(shape)?,
+                FieldName::RowRangeEnd => end = c.long(shape)?,
+                FieldName::IndexFieldId => field = c.int(shape)?,
+                FieldName::ExtraFieldIds => extra = c.list(shape, |c, item| required(c.int(item)?, name))?,
+                FieldName::IndexMeta => index_meta = c.bytes(shape)?.map(<[u8]>::to_vec),
+                FieldName::SourceMeta => source_meta = c.bytes(shape)?.map(<[u8]>::to_vec),
                 _ => c.skip(shape)?,
             }
             Ok(())
@@ -143,9 +143,9 @@ impl GlobalIndexMeta {
             return Ok(None);
         }
         Ok(Some(Self {
-            row_range_start: required(start, Name::RowRangeStart)?,
-            row_range_end: required(end, Name::RowRangeEnd)?,
-            index_field_id: required(field, Name::IndexFieldId)?,
+            row_range_start: required(start, FieldName::RowRangeStart)?,
+            row_range_end: required(end, FieldName::RowRangeEnd)?,
+            index_field_id: required(field, FieldName::IndexFieldId)?,
             extra_field_ids: extra,
             index_meta,
             source_meta,
@@ -181,21 +181,21 @@ struct Fields {
 }
 
 impl Fields {
-    fn take(&mut self, cursor: &mut Cursor<'_>, name: Name, shape: &Shape) -> Result<()> {
+    fn take(&mut self, cursor: &mut Cursor<'_>, name: FieldName, shape: &Shape) -> Result<()> {
         match name {
-            Name::Version => self.version = cursor.int(shape)?,
-            Name::Kind => self.kind = cursor.int(shape)?,
-            Name::Partition => self.partition = cursor.row(shape)?,
-            Name::Bucket => self.bucket = cursor.int(shape)?,
-            Name::IndexType => self.index_type = cursor.text(shape)?,
-            Name::FileName => self.file_name = cursor.text(shape)?,
-            Name::FileSize => self.file_size = cursor.long(shape)?,
-            Name::RowCount => self.row_count = cursor.long(shape)?,
-            Name::DeletionVectorsRanges => {
+            FieldName::Version => self.version = cursor.int(shape)?,
+            FieldName::Kind => self.kind = cursor.int(shape)?,
+            FieldName::Partition => self.partition = cursor.row(shape)?,
+            FieldName::Bucket => self.bucket = cursor.int(shape)?,
+            FieldName::IndexType => self.index_type = cursor.text(shape)?,
+            FieldName::FileName => self.file_name = cursor.text(shape)?,
+            FieldName::FileSize => self.file_size = cursor.long(shape)?,
+            FieldName::RowCount => self.row_count = cursor.long(shape)?,
+            FieldName::DeletionVectorsRanges => {
                 self.dv_ranges = cursor.list(shape, |c, item| required(DeletionVectorRange::decode(c, item)?, name))?;
             }
-            Name::ExternalPath => self.external_path = cursor.text(shape)?,
-            Name::GlobalIndex => self.global_index = GlobalIndexMeta::decode(cursor, shape)?,
+            FieldName::ExternalPath => self.external_path = cursor.text(shape)?,
+            FieldName::GlobalIndex => self.global_index = GlobalIndexMeta::decode(cursor, shape)?,
             _ => cursor.skip(shape)?,
         }
         Ok(())
@@ -211,12 +211,12 @@ impl IndexManifestEntry {
             return Err(Error::corrupt(format!("the kind of an index manifest entry must be 0, but is {kind}")));
         }
         Ok(Self {
-            partition: required(fields.partition, Name::Partition)?,
-            bucket: required(fields.bucket, Name::Bucket)?,
-            index_type: required(fields.index_type, Name::IndexType)?,
-            file_name: required(fields.file_name, Name::FileName)?,
-            file_size: required(fields.file_size, Name::FileSize)?,
-            row_count: required(fields.row_count, Name::RowCount)?,
+            partition: required(fields.partition, FieldName::Partition)?,
+            bucket: required(fields.bucket, FieldName::Bucket)?,
+            index_type: required(fields.index_type, FieldName::IndexType)?,
+            file_name: required(fields.file_name, FieldName::FileName)?,
+            file_size: required(fields.file_size, FieldName::FileSize)?,
+            row_count: required(fields.row_count, FieldName::RowCount)?,
             dv_ranges: fields.dv_ranges,
             external_path: fields.external_path,
             global_index: fields.global_index,

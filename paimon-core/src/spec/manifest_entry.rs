@@ -1,7 +1,7 @@
 //! One entry of a manifest: a data file was added to or deleted from a bucket.
 
 use super::avro::{AvroCompression, AvroWriter};
-use super::avro::{Cursor, MANIFEST_SCHEMA, Name, Shape, decode_all, put_bytes, put_long, required};
+use super::avro::{Cursor, FieldName, MANIFEST_SCHEMA, Shape, decode_all, put_bytes, put_long, required};
 use super::data_file::DataFileMeta;
 use crate::error::{Error, Result};
 use crate::row::BinaryRow;
@@ -64,7 +64,7 @@ impl EntryKind {
 
 /// Checks the version of an entry.
 pub(super) fn check_version(found: Option<i32>, expected: i32) -> Result<()> {
-    match required(found, Name::Version)? {
+    match required(found, FieldName::Version)? {
         version if version == expected => Ok(()),
         version => Err(Error::unsupported(format!("version {version} of manifests is not supported, only {expected}"))),
     }
@@ -125,23 +125,23 @@ impl ManifestEntry {
             (None, None, None, None, None, None);
         cursor.record(shape, |c, name, shape| {
             match name {
-                Name::Version => version = c.int(shape)?,
-                Name::Kind => kind = c.int(shape)?,
-                Name::Partition => partition = c.row(shape)?,
-                Name::Bucket => bucket = c.int(shape)?,
-                Name::TotalBuckets => total_buckets = c.int(shape)?,
-                Name::File => file = DataFileMeta::decode(c, shape)?,
+                FieldName::Version => version = c.int(shape)?,
+                FieldName::Kind => kind = c.int(shape)?,
+                FieldName::Partition => partition = c.row(shape)?,
+                FieldName::Bucket => bucket = c.int(shape)?,
+                FieldName::TotalBuckets => total_buckets = c.int(shape)?,
+                FieldName::File => file = DataFileMeta::decode(c, shape)?,
                 _ => c.skip(shape)?,
             }
             Ok(())
         })?;
         check_version(version, MANIFEST_VERSION)?;
         Ok(Self {
-            kind: EntryKind::from_number(required(kind, Name::Kind)?)?,
-            partition: required(partition, Name::Partition)?,
-            bucket: required(bucket, Name::Bucket)?,
-            total_buckets: required(total_buckets, Name::TotalBuckets)?,
-            file: required(file, Name::File)?,
+            kind: EntryKind::from_number(required(kind, FieldName::Kind)?)?,
+            partition: required(partition, FieldName::Partition)?,
+            bucket: required(bucket, FieldName::Bucket)?,
+            total_buckets: required(total_buckets, FieldName::TotalBuckets)?,
+            file: required(file, FieldName::File)?,
         })
     }
 

@@ -2,7 +2,7 @@
 
 use super::avro::{AvroCompression, AvroWriter};
 use super::avro::{
-    Cursor, MANIFEST_LIST_SCHEMA, Name, Shape, decode_all, put_list, put_long, put_optional, put_text, required,
+    Cursor, FieldName, MANIFEST_LIST_SCHEMA, Shape, decode_all, put_list, put_long, put_optional, put_text, required,
 };
 use super::manifest_entry::{MANIFEST_VERSION, check_version};
 use super::stats::SimpleStats;
@@ -86,24 +86,24 @@ struct Fields {
 }
 
 impl Fields {
-    fn take(&mut self, cursor: &mut Cursor<'_>, name: Name, shape: &Shape) -> Result<()> {
+    fn take(&mut self, cursor: &mut Cursor<'_>, name: FieldName, shape: &Shape) -> Result<()> {
         match name {
-            Name::Version => self.version = cursor.int(shape)?,
-            Name::FileName => self.file_name = cursor.text(shape)?,
-            Name::FileSize => self.file_size = cursor.long(shape)?,
-            Name::NumAddedFiles => self.num_added_files = cursor.long(shape)?,
-            Name::NumDeletedFiles => self.num_deleted_files = cursor.long(shape)?,
-            Name::PartitionStats => self.partition_stats = Some(SimpleStats::decode(cursor, shape)?),
-            Name::SchemaId => self.schema_id = cursor.long(shape)?,
-            Name::MinBucket => self.min_bucket = cursor.int(shape)?,
-            Name::MaxBucket => self.max_bucket = cursor.int(shape)?,
-            Name::MinLevel => self.min_level = cursor.int(shape)?,
-            Name::MaxLevel => self.max_level = cursor.int(shape)?,
-            Name::MinRowId => self.min_row_id = cursor.long(shape)?,
-            Name::MaxRowId => self.max_row_id = cursor.long(shape)?,
-            Name::TotalBuckets => self.total_buckets = cursor.int(shape)?,
-            Name::ExtraFiles => {
-                self.extra_files = cursor.list(shape, |c, item| required(c.text(item)?, Name::ExtraFiles))?;
+            FieldName::Version => self.version = cursor.int(shape)?,
+            FieldName::FileName => self.file_name = cursor.text(shape)?,
+            FieldName::FileSize => self.file_size = cursor.long(shape)?,
+            FieldName::NumAddedFiles => self.num_added_files = cursor.long(shape)?,
+            FieldName::NumDeletedFiles => self.num_deleted_files = cursor.long(shape)?,
+            FieldName::PartitionStats => self.partition_stats = Some(SimpleStats::decode(cursor, shape)?),
+            FieldName::SchemaId => self.schema_id = cursor.long(shape)?,
+            FieldName::MinBucket => self.min_bucket = cursor.int(shape)?,
+            FieldName::MaxBucket => self.max_bucket = cursor.int(shape)?,
+            FieldName::MinLevel => self.min_level = cursor.int(shape)?,
+            FieldName::MaxLevel => self.max_level = cursor.int(shape)?,
+            FieldName::MinRowId => self.min_row_id = cursor.long(shape)?,
+            FieldName::MaxRowId => self.max_row_id = cursor.long(shape)?,
+            FieldName::TotalBuckets => self.total_buckets = cursor.int(shape)?,
+            FieldName::ExtraFiles => {
+                self.extra_files = cursor.list(shape, |c, item| required(c.text(item)?, FieldName::ExtraFiles))?;
             }
             _ => cursor.skip(shape)?,
         }
@@ -117,12 +117,12 @@ impl ManifestFileMeta {
         cursor.record(shape, |c, name, shape| fields.take(c, name, shape))?;
         check_version(fields.version, MANIFEST_VERSION)?;
         Ok(Self {
-            file_name: required(fields.file_name, Name::FileName)?,
-            file_size: required(fields.file_size, Name::FileSize)?,
-            num_added_files: required(fields.num_added_files, Name::NumAddedFiles)?,
-            num_deleted_files: required(fields.num_deleted_files, Name::NumDeletedFiles)?,
-            partition_stats: required(fields.partition_stats, Name::PartitionStats)?,
-            schema_id: required(fields.schema_id, Name::SchemaId)?,
+            file_name: required(fields.file_name, FieldName::FileName)?,
+            file_size: required(fields.file_size, FieldName::FileSize)?,
+            num_added_files: required(fields.num_added_files, FieldName::NumAddedFiles)?,
+            num_deleted_files: required(fields.num_deleted_files, FieldName::NumDeletedFiles)?,
+            partition_stats: required(fields.partition_stats, FieldName::PartitionStats)?,
+            schema_id: required(fields.schema_id, FieldName::SchemaId)?,
             min_bucket: fields.min_bucket,
             max_bucket: fields.max_bucket,
             min_level: fields.min_level,

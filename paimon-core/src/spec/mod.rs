@@ -13,6 +13,7 @@ mod index_manifest;
 mod manifest_entry;
 mod manifest_list;
 mod manifest_summary;
+mod other_options;
 mod schema;
 mod schema_change;
 mod snapshot;

@@ -1,6 +1,6 @@
 //! Minimum, maximum and null count of columns, as metadata stores them.
 
-use super::avro::{Cursor, Name, Shape, put_bytes, put_list, put_long, put_optional, required};
+use super::avro::{Cursor, FieldName, Shape, put_bytes, put_list, put_long, put_optional, required};
 use crate::error::Result;
 use crate::row::BinaryRow;
 
@@ -29,9 +29,9 @@ impl SimpleStats {
         let (mut min, mut max, mut counts) = (None, None, None);
         let present = cursor.record(shape, |c, name, shape| {
             match name {
-                Name::MinValues => min = c.row(shape)?,
-                Name::MaxValues => max = c.row(shape)?,
-                Name::NullCounts => counts = c.list(shape, |c, item| c.long(item))?,
+                FieldName::MinValues => min = c.row(shape)?,
+                FieldName::MaxValues => max = c.row(shape)?,
+                FieldName::NullCounts => counts = c.list(shape, |c, item| c.long(item))?,
                 _ => c.skip(shape)?,
             }
             Ok(())
@@ -40,8 +40,8 @@ impl SimpleStats {
             return Ok(Self::empty());
         }
         Ok(Self {
-            min_values: required(min, Name::MinValues)?,
-            max_values: required(max, Name::MaxValues)?,
+            min_values: required(min, FieldName::MinValues)?,
+            max_values: required(max, FieldName::MaxValues)?,
             null_counts: counts.unwrap_or_default(),
         })
     }

@@ -125,7 +125,7 @@ macro_rules! keys {
         /// `InvalidConfig` naming the key whose value does not parse.
         pub fn check_values(options: &crate::options::Options) -> Result<()> {
             $(options.find(&$name)?;)*
-            Ok(())
+            super::other_options::check(options)
         }
     };
 }

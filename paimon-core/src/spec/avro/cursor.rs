@@ -1,6 +1,6 @@
 //! Values out of an Avro block.
 
-use super::names::Name;
+use super::names::FieldName;
 use super::shape::Shape;
 use crate::error::{Error, Result};
 use crate::row::BinaryRow;
@@ -23,7 +23,7 @@ fn mismatch(expected: &str) -> Error {
 ///
 /// # Errors
 /// `Corrupt` naming the field if the writer's schema lacks it or its value is null.
-pub(crate) fn required<T>(value: Option<T>, name: Name) -> Result<T> {
+pub(crate) fn required<T>(value: Option<T>, name: FieldName) -> Result<T> {
     value.ok_or_else(|| Error::corrupt(format!("field '{}' of a manifest has no value", name.as_str())))
 }
 
@@ -177,7 +177,7 @@ impl<'a> Cursor<'a> {
     pub(crate) fn record(
         &mut self,
         shape: &Shape,
-        mut visit: impl FnMut(&mut Self, Name, &Shape) -> Result<()>,
+        mut visit: impl FnMut(&mut Self, FieldName, &Shape) -> Result<()>,
     ) -> Result<bool> {
         match shape {
             Shape::Record(fields) => {

@@ -4,9 +4,9 @@ macro_rules! names {
     ($($variant:ident = $text:literal),+ $(,)?) => {
         /// A known field name.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        pub(crate) enum Name { $(#[doc = $text] $variant),+ }
+        pub(crate) enum FieldName { $(#[doc = $text] $variant),+ }
 
-        impl Name {
+        impl FieldName {
             /// The name with this text; `None` for fields that no reader here needs.
             pub(crate) fn of(text: &str) -> Option<Self> {
                 match text { $($text => Some(Self::$variant),)+ _ => None }

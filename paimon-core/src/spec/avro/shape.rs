@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::names::Name;
+use super::names::FieldName;
 use crate::error::{Error, Result};
 
 /// How many types a schema may spell out when named types are put in place.
@@ -14,7 +14,7 @@ const MAX_TYPES: usize = 10_000;
 #[derive(Debug, Clone)]
 pub(crate) struct ShapeField {
     /// The known name.
-    pub(crate) name: Option<Name>,
+    pub(crate) name: Option<FieldName>,
     /// The type.
     pub(crate) shape: Shape,
 }
@@ -130,7 +130,7 @@ impl Types {
             let text = field.get("name").and_then(Value::as_str);
             let text = text.ok_or_else(|| wrong(format!("a field of record '{name}' has no name")))?;
             let data_type = field.get("type").ok_or_else(|| wrong(format!("field '{text}' has no type")))?;
-            Ok(ShapeField { name: Name::of(text), shape: self.shape(data_type, &namespace)? })
+            Ok(ShapeField { name: FieldName::of(text), shape: self.shape(data_type, &namespace)? })
         };
         let shape = Shape::Record(fields.iter().map(field).collect::<Result<_>>()?);
         self.named.insert(name, shape.clone());

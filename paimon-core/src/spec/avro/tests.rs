@@ -59,7 +59,7 @@ impl Record {
         apache_avro::Reader::new(bytes).unwrap().map(|v| Self::of(v.unwrap())).collect()
     }
 
-    fn get(&self, name: Name) -> Option<Value> {
+    fn get(&self, name: FieldName) -> Option<Value> {
         let value = self.0.iter().find(|(n, _)| n == name.as_str()).map(|(_, v)| v.clone());
         match value {
             Some(Value::Union(_, inner)) => Some(*inner).filter(|v| *v != Value::Null),
@@ -67,36 +67,36 @@ impl Record {
         }
     }
 
-    fn long(&self, name: Name) -> Option<i64> {
+    fn long(&self, name: FieldName) -> Option<i64> {
         self.get(name).map(as_long)
     }
 
-    fn int(&self, name: Name) -> Option<i32> {
+    fn int(&self, name: FieldName) -> Option<i32> {
         self.long(name).map(|v| v as i32)
     }
 
-    fn text(&self, name: Name) -> Option<String> {
+    fn text(&self, name: FieldName) -> Option<String> {
         self.get(name).map(as_text)
     }
 
-    fn bytes(&self, name: Name) -> Option<Vec<u8>> {
+    fn bytes(&self, name: FieldName) -> Option<Vec<u8>> {
         self.get(name).map(|v| if let Value::Bytes(bytes) = v { bytes } else { panic!("{v:?} is no bytes") })
     }
 
-    fn row(&self, name: Name) -> BinaryRow {
+    fn row(&self, name: FieldName) -> BinaryRow {
         BinaryRow::from_serialized(self.bytes(name).unwrap()).unwrap()
     }
 
-    fn list<T>(&self, name: Name, item: fn(Value) -> T) -> Option<Vec<T>> {
+    fn list<T>(&self, name: FieldName, item: fn(Value) -> T) -> Option<Vec<T>> {
         self.get(name)
             .map(|v| if let Value::Array(items) = v { items.into_iter().map(item).collect() } else { panic!() })
     }
 
-    fn record(&self, name: Name) -> Option<Self> {
+    fn record(&self, name: FieldName) -> Option<Self> {
         self.get(name).map(Self::of)
     }
 
-    fn stats(&self, name: Name) -> SimpleStats {
+    fn stats(&self, name: FieldName) -> SimpleStats {
         let stats = self.record(name).unwrap();
         let count = |v: Value| match v {
             Value::Union(_, inner) if *inner == Value::Null => None,
@@ -104,99 +104,99 @@ impl Record {
             other => Some(as_long(other)),
         };
         SimpleStats {
-            min_values: stats.row(Name::MinValues),
-            max_values: stats.row(Name::MaxValues),
-            null_counts: stats.list(Name::NullCounts, count).unwrap_or_default(),
+            min_values: stats.row(FieldName::MinValues),
+            max_values: stats.row(FieldName::MaxValues),
+            null_counts: stats.list(FieldName::NullCounts, count).unwrap_or_default(),
         }
     }
 
     fn file(&self) -> DataFileMeta {
         DataFileMeta {
-            file_name: self.text(Name::FileName).unwrap(),
-            file_size: self.long(Name::FileSize).unwrap(),
-            row_count: self.long(Name::RowCount).unwrap(),
-            min_key: self.row(Name::MinKey),
-            max_key: self.row(Name::MaxKey),
-            key_stats: self.stats(Name::KeyStats),
-            value_stats: self.stats(Name::ValueStats),
-            min_sequence_number: self.long(Name::MinSequenceNumber).unwrap(),
-            max_sequence_number: self.long(Name::MaxSequenceNumber).unwrap(),
-            schema_id: self.long(Name::SchemaId).unwrap(),
-            level: self.int(Name::Level).unwrap(),
-            extra_files: self.list(Name::ExtraFiles, as_text).unwrap(),
-            creation_time_ms: self.long(Name::CreationTime),
-            delete_row_count: self.long(Name::DeleteRowCount),
-            embedded_index: self.bytes(Name::EmbeddedFileIndex),
+            file_name: self.text(FieldName::FileName).unwrap(),
+            file_size: self.long(FieldName::FileSize).unwrap(),
+            row_count: self.long(FieldName::RowCount).unwrap(),
+            min_key: self.row(FieldName::MinKey),
+            max_key: self.row(FieldName::MaxKey),
+            key_stats: self.stats(FieldName::KeyStats),
+            value_stats: self.stats(FieldName::ValueStats),
+            min_sequence_number: self.long(FieldName::MinSequenceNumber).unwrap(),
+            max_sequence_number: self.long(FieldName::MaxSequenceNumber).unwrap(),
+            schema_id: self.long(FieldName::SchemaId).unwrap(),
+            level: self.int(FieldName::Level).unwrap(),
+            extra_files: self.list(FieldName::ExtraFiles, as_text).unwrap(),
+            creation_time_ms: self.long(FieldName::CreationTime),
+            delete_row_count: self.long(FieldName::DeleteRowCount),
+            embedded_index: self.bytes(FieldName::EmbeddedFileIndex),
             file_source: self
-                .int(Name::FileSource)
+                .int(FieldName::FileSource)
                 .map(|n| if n == 0 { FileSource::Append } else { FileSource::Compact }),
-            value_stats_cols: self.list(Name::ValueStatsCols, as_text),
-            external_path: self.text(Name::ExternalPath),
-            first_row_id: self.long(Name::FirstRowId),
-            write_cols: self.list(Name::WriteCols, as_text),
-            write_cols_sequences: self.list(Name::WriteColsSequences, as_long),
+            value_stats_cols: self.list(FieldName::ValueStatsCols, as_text),
+            external_path: self.text(FieldName::ExternalPath),
+            first_row_id: self.long(FieldName::FirstRowId),
+            write_cols: self.list(FieldName::WriteCols, as_text),
+            write_cols_sequences: self.list(FieldName::WriteColsSequences, as_long),
         }
     }
 
     fn entry(&self) -> ManifestEntry {
-        assert_eq!(self.int(Name::Version), Some(2));
+        assert_eq!(self.int(FieldName::Version), Some(2));
         ManifestEntry {
-            kind: if self.int(Name::Kind) == Some(0) { EntryKind::Add } else { EntryKind::Delete },
-            partition: self.row(Name::Partition),
-            bucket: self.int(Name::Bucket).unwrap(),
-            total_buckets: self.int(Name::TotalBuckets).unwrap(),
-            file: self.record(Name::File).unwrap().file(),
+            kind: if self.int(FieldName::Kind) == Some(0) { EntryKind::Add } else { EntryKind::Delete },
+            partition: self.row(FieldName::Partition),
+            bucket: self.int(FieldName::Bucket).unwrap(),
+            total_buckets: self.int(FieldName::TotalBuckets).unwrap(),
+            file: self.record(FieldName::File).unwrap().file(),
         }
     }
 
     fn manifest(&self) -> ManifestFileMeta {
-        assert_eq!(self.int(Name::Version), Some(2));
+        assert_eq!(self.int(FieldName::Version), Some(2));
         ManifestFileMeta {
-            file_name: self.text(Name::FileName).unwrap(),
-            file_size: self.long(Name::FileSize).unwrap(),
-            num_added_files: self.long(Name::NumAddedFiles).unwrap(),
-            num_deleted_files: self.long(Name::NumDeletedFiles).unwrap(),
-            partition_stats: self.stats(Name::PartitionStats),
-            schema_id: self.long(Name::SchemaId).unwrap(),
-            min_bucket: self.int(Name::MinBucket),
-            max_bucket: self.int(Name::MaxBucket),
-            min_level: self.int(Name::MinLevel),
-            max_level: self.int(Name::MaxLevel),
-            min_row_id: self.long(Name::MinRowId),
-            max_row_id: self.long(Name::MaxRowId),
-            total_buckets: self.int(Name::TotalBuckets),
-            extra_files: self.list(Name::ExtraFiles, as_text),
+            file_name: self.text(FieldName::FileName).unwrap(),
+            file_size: self.long(FieldName::FileSize).unwrap(),
+            num_added_files: self.long(FieldName::NumAddedFiles).unwrap(),
+            num_deleted_files: self.long(FieldName::NumDeletedFiles).unwrap(),
+            partition_stats: self.stats(FieldName::PartitionStats),
+            schema_id: self.long(FieldName::SchemaId).unwrap(),
+            min_bucket: self.int(FieldName::MinBucket),
+            max_bucket: self.int(FieldName::MaxBucket),
+            min_level: self.int(FieldName::MinLevel),
+            max_level: self.int(FieldName::MaxLevel),
+            min_row_id: self.long(FieldName::MinRowId),
+            max_row_id: self.long(FieldName::MaxRowId),
+            total_buckets: self.int(FieldName::TotalBuckets),
+            extra_files: self.list(FieldName::ExtraFiles, as_text),
         }
     }
 
     fn index(&self) -> IndexManifestEntry {
-        assert_eq!((self.int(Name::Version), self.int(Name::Kind)), (Some(1), Some(0)));
+        assert_eq!((self.int(FieldName::Version), self.int(FieldName::Kind)), (Some(1), Some(0)));
         let range = |v: Value| {
             let range = Self::of(v);
             DeletionVectorRange {
-                data_file_name: range.text(Name::RangeFile).unwrap(),
-                offset: range.int(Name::RangeOffset).unwrap(),
-                length: range.int(Name::RangeLength).unwrap(),
-                cardinality: range.long(Name::Cardinality),
+                data_file_name: range.text(FieldName::RangeFile).unwrap(),
+                offset: range.int(FieldName::RangeOffset).unwrap(),
+                length: range.int(FieldName::RangeLength).unwrap(),
+                cardinality: range.long(FieldName::Cardinality),
             }
         };
-        let global = self.record(Name::GlobalIndex).map(|index| GlobalIndexMeta {
-            row_range_start: index.long(Name::RowRangeStart).unwrap(),
-            row_range_end: index.long(Name::RowRangeEnd).unwrap(),
-            index_field_id: index.int(Name::IndexFieldId).unwrap(),
-            extra_field_ids: index.list(Name::ExtraFieldIds, |v| as_long(v) as i32),
-            index_meta: index.bytes(Name::IndexMeta),
-            source_meta: index.bytes(Name::SourceMeta),
+        let global = self.record(FieldName::GlobalIndex).map(|index| GlobalIndexMeta {
+            row_range_start: index.long(FieldName::RowRangeStart).unwrap(),
+            row_range_end: index.long(FieldName::RowRangeEnd).unwrap(),
+            index_field_id: index.int(FieldName::IndexFieldId).unwrap(),
+            extra_field_ids: index.list(FieldName::ExtraFieldIds, |v| as_long(v) as i32),
+            index_meta: index.bytes(FieldName::IndexMeta),
+            source_meta: index.bytes(FieldName::SourceMeta),
         });
         IndexManifestEntry {
-            partition: self.row(Name::Partition),
-            bucket: self.int(Name::Bucket).unwrap(),
-            index_type: self.text(Name::IndexType).unwrap(),
-            file_name: self.text(Name::FileName).unwrap(),
-            file_size: self.long(Name::FileSize).unwrap(),
-            row_count: self.long(Name::RowCount).unwrap(),
-            dv_ranges: self.list(Name::DeletionVectorsRanges, range),
-            external_path: self.text(Name::ExternalPath),
+            partition: self.row(FieldName::Partition),
+            bucket: self.int(FieldName::Bucket).unwrap(),
+            index_type: self.text(FieldName::IndexType).unwrap(),
+            file_name: self.text(FieldName::FileName).unwrap(),
+            file_size: self.long(FieldName::FileSize).unwrap(),
+            row_count: self.long(FieldName::RowCount).unwrap(),
+            dv_ranges: self.list(FieldName::DeletionVectorsRanges, range),
+            external_path: self.text(FieldName::ExternalPath),
             global_index: global,
         }
     }

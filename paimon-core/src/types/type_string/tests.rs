@@ -146,8 +146,7 @@ fn any_type() -> impl Strategy<Value = DataType> {
         prop_oneof![
             (any::<bool>(), inner.clone()).prop_map(|(n, t)| DataType::Array(ArrayType::with_nullable(n, t))),
             (any::<bool>(), inner.clone()).prop_map(|(n, t)| DataType::Multiset(MultisetType::with_nullable(n, t))),
-            (any::<bool>(), inner.clone(), inner.clone())
-                .prop_map(|(n, k, v)| DataType::Map(MapType::with_nullable(n, k, v))),
+            (any::<bool>(), inner.clone(), inner).prop_map(|(n, k, v)| DataType::Map(MapType::with_nullable(n, k, v))),
             (any::<bool>(), proptest::collection::vec(field, 0..4)).prop_map(|(n, parts)| {
                 let field = |(name, t, description): (String, DataType, Option<String>)| DataField {
                     description,
