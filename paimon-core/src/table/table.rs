@@ -189,7 +189,8 @@ impl Table {
                 }
             };
         }
-        crate::spec::check_values(&options)?;
+        // The merged options must be ones that the table could have been created with.
+        TableSchema { options: options.to_map(), ..self.0.schema.as_ref().clone() }.check()?;
         let selector = Selector::from_options(&options)?;
         let table = Self(Arc::new(Inner { options, ..self.0.as_ref().clone() }));
         match selector {
