@@ -25,7 +25,7 @@ use crate::scan::Split;
 use crate::spec::{DataFileMeta, FileSource, TableSchema};
 use crate::storage::FileIO;
 use crate::table::Table;
-use crate::types::testing::{int, string};
+use crate::types::testing::{int, row_type, string};
 use crate::types::*;
 
 /// A row as it is written.
@@ -55,7 +55,7 @@ pub(crate) struct TestBucket {
 impl TestBucket {
     pub(crate) fn new(options: &[(&str, &str)]) -> Self {
         let columns = [("k", int()), ("dt", string()), ("v", int()), ("s", string()), ("u", int())];
-        let mut fields = types_testing_row(&columns);
+        let mut fields = row_type(&columns).fields().to_vec();
         for field in &mut fields[..2] {
             field.data_type = field.data_type.with_nullable(false);
         }
@@ -179,10 +179,6 @@ impl TestBucket {
         }
         newest.into_values().filter(|r| !r.is_retract()).collect()
     }
-}
-
-fn types_testing_row(columns: &[(&str, DataType)]) -> Vec<DataField> {
-    crate::types::testing::row_type(columns).fields().to_vec()
 }
 
 /// The rows of batches, values separated by bars.
