@@ -1,6 +1,7 @@
 //! Tests of the public API.
 
 mod common;
+mod compact;
 mod concurrency;
 mod main_job;
 mod maintenance;

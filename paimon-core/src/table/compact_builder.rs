@@ -1,9 +1,28 @@
-//! Starts a compaction.
+//! Compacts a table: plans tasks from one snapshot, runs them, commits once.
+//!
+//! Invariants: nothing is written before everything that is not supported was refused; one COMPACT snapshot holds the
+//! results of all tasks, or nothing does and what was written is deleted; a commit whose outcome is unknown deletes
+//! nothing. Source: compaction sheet sections 13 and 14.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use chrono::{Offset, TimeZone};
+use tokio::task::JoinSet;
 
 use super::Table;
-use crate::error::{Error, Result};
+use crate::commit::TableCommit;
+use crate::compact::{CompactResult, CompactStrategy, CompactTask, Moment, Rewriter, plan_tasks};
+use crate::error::{Error, ErrorKind, Result};
 use crate::predicate::Predicate;
+use crate::row::BinaryRow;
 use crate::runtime::Resources;
+use crate::scan::live_entries;
+use crate::spec::{
+    BUCKET, CHANGELOG_PRODUCER, COMMIT_USER_PREFIX, ChangelogProducer, CommitMessage, DATA_EVOLUTION, DELETION_VECTORS,
+    ROW_TRACKING,
+};
 
 /// What a compaction did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -26,6 +45,14 @@ pub struct CompactMetrics {
     pub changelog_bytes_written: i64,
 }
 
+/// How often a compaction is planned anew because another one was faster.
+const REPLANS: usize = 3;
+
+/// Options that change what a compaction must do, and are not built.
+const UNSUPPORTED_WHEN_SET: [&str; 1] = ["record-level.expire-time"];
+const UNSUPPORTED_WHEN_TRUE: [&str; 4] =
+    ["force-lookup", "pk-clustering-override", "clustering.incremental", "chain-table.enabled"];
+
 /// Settings of a compaction.
 #[derive(Debug, Clone)]
 pub struct CompactBuilder {
@@ -34,12 +61,20 @@ pub struct CompactBuilder {
     user: Option<String>,
     minor: bool,
     resources: Resources,
+    cancelled: Arc<AtomicBool>,
 }
 
 impl CompactBuilder {
     /// A full compaction of all partitions.
     pub fn new(table: Table) -> Self {
-        Self { table, partition_filter: None, user: None, minor: false, resources: Resources::default() }
+        Self {
+            table,
+            partition_filter: None,
+            user: None,
+            minor: false,
+            resources: Resources::default(),
+            cancelled: Arc::default(),
+        }
     }
 
     /// The table.
@@ -52,8 +87,12 @@ impl CompactBuilder {
     /// # Errors
     /// `InvalidInput` naming a column that is no partition column.
     pub fn with_partition_filter(mut self, filter: Predicate) -> Result<Self> {
+        let keys = &self.table.schema().partition_keys;
+        if let Some(column) = filter.column_names().into_iter().find(|name| !keys.iter().any(|k| k == name)) {
+            return Err(Error::invalid_input(format!("column {column} is not a partition column")));
+        }
         self.partition_filter = Some(match self.partition_filter.take() {
-            Some(earlier) => Predicate::And(vec![earlier, filter]),
+            Some(earlier) => Predicate::and([earlier, filter]),
             None => filter,
         });
         Ok(self)
@@ -86,13 +125,197 @@ impl CompactBuilder {
         self
     }
 
-    /// Plans, runs and commits one COMPACT snapshot for all tasks; none if there is nothing to do.
+    /// Setting this flag makes [`CompactBuilder::execute`] delete what it wrote and end with `Cancelled`, unless the commit
+    /// has begun.
+    #[must_use]
+    pub fn with_cancel_flag(mut self, cancelled: Arc<AtomicBool>) -> Self {
+        self.cancelled = cancelled;
+        self
+    }
+
+    /// Plans, runs and commits one COMPACT snapshot for all tasks; none if there is nothing to do. Uses the newest schema
+    /// of the table. Plans anew if another compaction took the same files meanwhile.
     ///
     /// # Errors
-    /// `Unsupported` before any file is written; `Conflict` if another compaction was faster. Files that were written are
-    /// deleted again.
+    /// `InvalidInput` if the table is pinned to a snapshot; `Unsupported` before any file is written; `Conflict` if other
+    /// compactions were faster every time. Files that were written are deleted again, unless `CommitUnknown`.
+    ///
+    /// # Cancellation
+    /// Dropping the future leaves files that nothing names; the cancel flag does not.
     pub async fn execute(&self) -> Result<CompactMetrics> {
-        let _ = (&self.partition_filter, &self.user, self.minor, &self.resources);
-        Err(Error::unsupported("compacting"))
+        if self.table.pinned().is_some() {
+            return Err(Error::invalid_input("a table that is pinned to a snapshot cannot be compacted"));
+        }
+        let mut attempt = 0;
+        loop {
+            match self.try_once().await {
+                Err(error) if matches!(error.kind(), ErrorKind::Conflict(_)) && attempt < REPLANS => attempt += 1,
+                result => return result,
+            }
+        }
     }
+
+    async fn try_once(&self) -> Result<CompactMetrics> {
+        let table = self.newest().await?;
+        let Some(snapshot) = table.snapshots().latest().await? else { return Ok(CompactMetrics::default()) };
+        let entries = live_entries(&table, &snapshot, self.partition_filter.as_ref()).await?;
+        let strategy = match self.minor {
+            true => CompactStrategy::Minor(Moment { local_ms: local_ms(table.clock().now_ms()) }),
+            false => CompactStrategy::Full,
+        };
+        let tasks = plan_tasks(entries, table.schema(), table.options(), strategy)?;
+        if tasks.is_empty() {
+            return Ok(CompactMetrics::default());
+        }
+        check_supported(&table)?;
+        let rewriter = Rewriter::try_new(table.clone(), self.resources.clone(), Arc::clone(&self.cancelled))?;
+        let results = self.run(&rewriter, tasks).await?;
+        let metrics = metrics_of(&results);
+        match TableCommit::new(table.clone(), self.commit_user(&table)).commit(messages_of(&results)).await {
+            Ok(_) => Ok(metrics),
+            Err(error) => {
+                if error.kind() != ErrorKind::CommitUnknown {
+                    delete_written(&rewriter, &results).await;
+                }
+                Err(error)
+            }
+        }
+    }
+
+    /// The table with its newest schema, and the dynamic options of the handle. An older schema would drop the columns that
+    /// it does not know.
+    async fn newest(&self) -> Result<Table> {
+        let table = self.table.refresh().await?;
+        let stored = &self.table.schema().options;
+        let mut dynamic: BTreeMap<String, Option<String>> = BTreeMap::new();
+        for (key, value) in self.table.options().iter() {
+            if stored.get(key).map(String::as_str) != Some(value) {
+                dynamic.insert(key.to_owned(), Some(value.to_owned()));
+            }
+        }
+        for key in stored.keys().filter(|key| !self.table.options().contains(key)) {
+            dynamic.insert(key.clone(), None);
+        }
+        if dynamic.is_empty() { Ok(table) } else { table.with_dynamic_options(&dynamic).await }
+    }
+
+    fn commit_user(&self, table: &Table) -> String {
+        let fresh = || table.clock().fresh_id();
+        let user = match (&self.user, table.options().find(&COMMIT_USER_PREFIX)) {
+            (Some(user), _) => user.clone(),
+            (None, Ok(Some(prefix))) => format!("{prefix}_{}", fresh()),
+            (None, _) => fresh(),
+        };
+        format!("{user}-compact-{}", fresh())
+    }
+
+    /// Runs the tasks, a bounded number at a time. If one fails the others end early, and all that was written is deleted.
+    async fn run(&self, rewriter: &Rewriter, tasks: Vec<CompactTask>) -> Result<Vec<(CompactTask, CompactResult)>> {
+        let failed = Arc::new(AtomicBool::new(false));
+        let mut waiting = tasks.into_iter();
+        let mut running = JoinSet::new();
+        let mut results = Vec::new();
+        let mut first_error = None;
+        loop {
+            while running.len() < self.resources.parallelism.max(1) && first_error.is_none() {
+                let Some(task) = waiting.next() else { break };
+                let rewriter = rewriter.clone().stopped_by(Arc::clone(&failed));
+                running.spawn(async move { (rewriter.run(&task).await, task) });
+            }
+            match running.join_next().await {
+                None => break,
+                Some(Ok((Ok(result), task))) => results.push((task, result)),
+                Some(Ok((Err(error), _))) => {
+                    failed.store(true, Ordering::Relaxed);
+                    first_error.get_or_insert(error);
+                }
+                Some(Err(panic)) => {
+                    failed.store(true, Ordering::Relaxed);
+                    first_error.get_or_insert(Error::internal("a compaction task panicked").with_source(panic));
+                }
+            }
+        }
+        match first_error {
+            None => Ok(results),
+            Some(error) => {
+                delete_written(rewriter, &results).await;
+                Err(error)
+            }
+        }
+    }
+}
+
+async fn delete_written(rewriter: &Rewriter, results: &[(CompactTask, CompactResult)]) {
+    for (task, result) in results {
+        rewriter.delete_written(task, result).await;
+    }
+}
+
+fn metrics_of(results: &[(CompactTask, CompactResult)]) -> CompactMetrics {
+    let count = |n: usize| i64::try_from(n).unwrap_or(i64::MAX);
+    let mut metrics = CompactMetrics { tasks: count(results.len()), ..CompactMetrics::default() };
+    for (_, result) in results {
+        metrics.files_removed += count(result.rewritten.len());
+        metrics.files_added += count(result.written.len());
+        metrics.rows_written += result.written.iter().map(|f| f.row_count).sum::<i64>();
+        metrics.bytes_written += result.written.iter().map(|f| f.file_size).sum::<i64>();
+    }
+    metrics
+}
+
+/// One message per bucket.
+fn messages_of(results: &[(CompactTask, CompactResult)]) -> Vec<CommitMessage> {
+    let mut messages: Vec<CommitMessage> = Vec::new();
+    let mut positions: HashMap<(BinaryRow, i32), usize> = HashMap::new();
+    for (task, result) in results {
+        let message = result.clone().into_message(task);
+        match positions.get(&(task.partition.clone(), task.bucket)) {
+            Some(&position) => {
+                let compact = &mut messages[position].compact;
+                compact.compact_before.extend(message.compact.compact_before);
+                compact.compact_after.extend(message.compact.compact_after);
+            }
+            None => {
+                positions.insert((task.partition.clone(), task.bucket), messages.len());
+                messages.push(message);
+            }
+        }
+    }
+    messages
+}
+
+/// Refuses what a compaction would get wrong.
+fn check_supported(table: &Table) -> Result<()> {
+    let options = table.options();
+    let refuse = |what: &str| Err(Error::unsupported(format!("compacting tables with {what} is not supported yet")));
+    match options.value(&CHANGELOG_PRODUCER)? {
+        ChangelogProducer::None | ChangelogProducer::Input => {}
+        producer @ (ChangelogProducer::FullCompaction | ChangelogProducer::Lookup) => {
+            return refuse(&format!("{}={}", CHANGELOG_PRODUCER.key, producer.as_str()));
+        }
+    }
+    for key in [&DELETION_VECTORS, &ROW_TRACKING, &DATA_EVOLUTION] {
+        if options.value(key)? {
+            return refuse(&format!("{}=true", key.key));
+        }
+    }
+    if options.value(&BUCKET)? == -2 {
+        return refuse("bucket=-2");
+    }
+    for key in UNSUPPORTED_WHEN_TRUE {
+        if options.get(key).is_some_and(|value| value.trim().eq_ignore_ascii_case("true")) {
+            return refuse(&format!("{key}=true"));
+        }
+    }
+    match UNSUPPORTED_WHEN_SET.into_iter().find(|key| options.contains(key)) {
+        Some(key) => refuse(key),
+        None => Ok(()),
+    }
+}
+
+/// The local time at this moment, its zone taken for UTC.
+fn local_ms(now_ms: i64) -> i64 {
+    let offset =
+        chrono::Local.timestamp_millis_opt(now_ms).earliest().map_or(0, |t| t.offset().fix().local_minus_utc());
+    now_ms.saturating_add(i64::from(offset) * 1_000)
 }
