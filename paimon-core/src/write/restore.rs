@@ -10,7 +10,8 @@ use super::route::BucketKey;
 use crate::error::{Error, Result};
 use crate::predicate::{Function, Leaf, Predicate};
 use crate::row::{BinaryRow, NullLayout};
-use crate::spec::{EntryKind, ManifestEntry, Snapshot};
+use crate::scan::live_entries;
+use crate::spec::Snapshot;
 use crate::table::Table;
 
 /// Partitions that are worth a filter.
@@ -94,19 +95,6 @@ impl Restored {
             _ => Ok(()),
         }
     }
-}
-
-/// The live files of a snapshot.
-async fn live_entries(table: &Table, snapshot: &Snapshot, _: Option<&Predicate>) -> Result<Vec<ManifestEntry>> {
-    let manifests = table.manifests();
-    let mut entries = Vec::new();
-    for manifest in manifests.of_snapshot(snapshot).await? {
-        entries.extend(manifests.read(&manifest).await?.iter().cloned());
-    }
-    let deleted: HashSet<_> =
-        entries.iter().filter(|e| e.kind == EntryKind::Delete).map(ManifestEntry::identity).collect();
-    entries.retain(|e| e.kind == EntryKind::Add && !deleted.contains(&e.identity()));
-    Ok(entries)
 }
 
 fn partition_text(table: &Table, partition: &BinaryRow) -> Result<String> {
