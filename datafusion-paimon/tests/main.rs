@@ -1,1 +1,3 @@
 //! Tests of the public API.
+
+mod sql;

@@ -59,10 +59,19 @@ fn is_absent(error: &Error) -> bool {
 impl SchemaProvider for PaimonSchemaProvider {
     fn table_names(&self) -> Vec<String> {
         let database = self.database.clone();
-        self.catalog.wait(|catalog| async move { catalog.list_tables(&database).await }).unwrap_or_default()
+        let names = self.catalog.wait(|catalog| async move { catalog.list_tables(&database).await });
+        let mut names = names.unwrap_or_default();
+        let temporary = self.catalog.temporary.of_database(&self.database).into_iter().map(|(name, _)| name);
+        names.extend(temporary);
+        names.sort();
+        names.dedup();
+        names
     }
 
     async fn table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>, DataFusionError> {
+        if let Some(object) = self.catalog.temporary.get(&self.database, name) {
+            return object.provider().await.map(Some);
+        }
         let identifier = Identifier::new(&self.database, name);
         let (this, handle) = (self.catalog.clone(), self.catalog.handle.clone());
         let provider = blocking::on(&handle, async move { this.table_provider(&identifier).await }).await?;
@@ -70,6 +79,9 @@ impl SchemaProvider for PaimonSchemaProvider {
     }
 
     async fn table_type(&self, name: &str) -> Result<Option<TableType>> {
+        if let Some(object) = self.catalog.temporary.get(&self.database, name) {
+            return Ok(Some(object.table_type()));
+        }
         let this = self.clone();
         let name = name.to_owned();
         let exists = blocking::on(&self.catalog.handle, async move { this.exists(&name).await }).await?;
@@ -87,6 +99,9 @@ impl SchemaProvider for PaimonSchemaProvider {
     }
 
     fn table_exist(&self, name: &str) -> bool {
+        if self.catalog.temporary.contains(&self.database, name) {
+            return true;
+        }
         let (this, name) = (self.clone(), name.to_owned());
         blocking::run(&self.catalog.handle, async move { this.exists(&name).await }).is_ok_and(|kind| kind.is_some())
     }

@@ -9,8 +9,8 @@ use datafusion::common::DataFusionError;
 use datafusion::error::Result;
 use datafusion::logical_expr::{LogicalPlan, Statement as PlanStatement};
 use datafusion::prelude::DataFrame;
-use datafusion::sql::parser::{DFParserBuilder, Statement as EngineStatement};
-use datafusion::sql::sqlparser::ast::{Query, Select, Statement, TableFactor, Visit, Visitor};
+use datafusion::sql::parser::{CopyToSource, DFParserBuilder, Statement as EngineStatement};
+use datafusion::sql::sqlparser::ast::{ObjectName, Query, Select, Statement, TableFactor, Visit, Visitor};
 use datafusion::sql::sqlparser::parser::ParserError;
 use paimon_core::Error;
 use paimon_core::error::Entity;
@@ -42,7 +42,7 @@ impl Session<'_> {
             (Some(statement), true) => statement,
             _ => return Err(to_datafusion(Error::invalid_input("expected one statement"))),
         };
-        check(&statement)?;
+        self.check(&statement)?;
         Ok(statement)
     }
 
@@ -130,6 +130,24 @@ impl Session<'_> {
         if now { self.run_now(frame).await } else { Ok(frame) }
     }
 
+    /// Refuses what the engine parses and ignores.
+    fn check(&self, statement: &EngineStatement) -> Result<()> {
+        let mut checker = Checker { session: self, ctes: Vec::new(), statements: 0, changes_rows: false };
+        let broken = match statement {
+            EngineStatement::Statement(statement) => statement.visit(&mut checker),
+            EngineStatement::Explain(explain) => return self.check(&explain.statement),
+            EngineStatement::CopyTo(copy) => match &copy.source {
+                CopyToSource::Query(query) => query.visit(&mut checker),
+                CopyToSource::Relation(_) => ControlFlow::Continue(()),
+            },
+            EngineStatement::CreateExternalTable(_) | EngineStatement::Reset(_) => ControlFlow::Continue(()),
+        };
+        match broken {
+            ControlFlow::Break(error) => Err(to_datafusion(error)),
+            ControlFlow::Continue(()) => Ok(()),
+        }
+    }
+
     /// Our statements have one dialect.
     fn check_setting(&self, statement: &EngineStatement) -> Result<()> {
         let EngineStatement::Statement(statement) = statement else { return Ok(()) };
@@ -166,28 +184,15 @@ pub(crate) fn nearest<'a>(name: &str, names: &'a [String]) -> Option<&'a str> {
     .map(String::as_str)
 }
 
-/// Refuses what the engine parses and ignores.
-fn check(statement: &EngineStatement) -> Result<()> {
-    let mut checker = Checker { ctes: Vec::new() };
-    let broken = match statement {
-        EngineStatement::Statement(statement) => statement.visit(&mut checker),
-        EngineStatement::Explain(explain) => return check(&explain.statement),
-        EngineStatement::CopyTo(copy) => match &copy.source {
-            datafusion::sql::parser::CopyToSource::Query(query) => query.visit(&mut checker),
-            datafusion::sql::parser::CopyToSource::Relation(_) => ControlFlow::Continue(()),
-        },
-        EngineStatement::CreateExternalTable(_) | EngineStatement::Reset(_) => ControlFlow::Continue(()),
-    };
-    match broken {
-        ControlFlow::Break(error) => Err(to_datafusion(error)),
-        ControlFlow::Continue(()) => Ok(()),
-    }
-}
-
-/// Walks a statement.
-struct Checker {
+/// Walks a statement for what the engine parses and ignores.
+struct Checker<'s, 'c> {
+    session: &'s Session<'c>,
     /// Names of the common table expressions in sight, per query.
     ctes: Vec<Vec<String>>,
+    /// Statements around the place, outermost first.
+    statements: usize,
+    /// Whether one of them, within another, changes rows.
+    changes_rows: bool,
 }
 
 fn refuse_if<const N: usize>(parts: [(bool, &str); N]) -> ControlFlow<Error> {
@@ -197,8 +202,28 @@ fn refuse_if<const N: usize>(parts: [(bool, &str); N]) -> ControlFlow<Error> {
     }
 }
 
-impl Visitor for Checker {
+impl Visitor for Checker<'_, '_> {
     type Break = Error;
+
+    fn pre_visit_statement(&mut self, statement: &Statement) -> ControlFlow<Error> {
+        self.statements += 1;
+        let row_level = matches!(statement, Statement::Delete(_) | Statement::Update(_) | Statement::Merge(_));
+        self.changes_rows |= row_level && self.statements > 1;
+        ControlFlow::Continue(())
+    }
+
+    fn pre_visit_relation(&mut self, relation: &ObjectName) -> ControlFlow<Error> {
+        if !self.changes_rows {
+            return ControlFlow::Continue(());
+        }
+        let parts: Option<Vec<String>> = relation.0.iter().map(|p| p.as_ident().map(|i| i.value.clone())).collect();
+        match parts {
+            Some(parts) if self.session.is_ours(&parts) => ControlFlow::Break(Error::unsupported(
+                "DELETE, UPDATE and MERGE with Paimon tables are not supported yet",
+            )),
+            _ => ControlFlow::Continue(()),
+        }
+    }
 
     fn pre_visit_query(&mut self, query: &Query) -> ControlFlow<Error> {
         let ctes = query.with.iter().flat_map(|with| &with.cte_tables);

@@ -13,8 +13,11 @@ use paimon_core::{Error, Result};
 
 use super::dialect::PaimonDialect;
 
-/// Parentheses, brackets and angle brackets may nest so deep, and one expression may chain so many operators.
-pub(crate) const MAX_DEPTH: usize = 1_000;
+/// Brackets may nest so deep, and so many queries or conditions may be joined.
+const MAX_DEPTH: usize = 1_000;
+/// So many other operators may be chained in one expression. The engine names the columns of SELECT by a recursion that
+/// is not protected against deep expressions, so that conditions there count as operators.
+const MAX_CHAIN: usize = 200;
 
 /// Some tokens of a statement, kept for the engine's parser. Equal if the tokens are; positions do not count.
 #[derive(Clone, Default)]
@@ -181,92 +184,116 @@ pub(crate) fn at(location: Location) -> String {
     }
 }
 
-/// Whether a token lengthens the chain of an expression.
-fn chains(token: &Token) -> bool {
-    match token {
-        Token::Word(word) => matches!(
-            word.keyword,
-            Keyword::AND
-                | Keyword::OR
-                | Keyword::XOR
-                | Keyword::NOT
-                | Keyword::IS
-                | Keyword::IN
-                | Keyword::LIKE
-                | Keyword::ILIKE
-                | Keyword::BETWEEN
-                | Keyword::DIV
-                | Keyword::COLLATE
-                | Keyword::AT
-                | Keyword::UNION
-                | Keyword::EXCEPT
-                | Keyword::INTERSECT
-                | Keyword::MINUS
-        ),
+/// What a token does to the depth of the expression it stands in.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Effect {
+    /// One level more.
+    Chain,
+    /// AND or OR.
+    Condition,
+    /// UNION and the like.
+    SetOperator,
+    /// Another expression begins; in a list of columns or not, or as before.
+    Fresh(Option<bool>),
+    None,
+}
+
+fn effect(token: &Token) -> Effect {
+    use Keyword as K;
+    let word = match token {
+        Token::Comma => return Effect::Fresh(None),
         Token::Number(..)
         | Token::SingleQuotedString(_)
         | Token::HexStringLiteral(_)
-        | Token::Comma
         | Token::Placeholder(_)
         | Token::Whitespace(_)
+        | Token::LParen
         | Token::RParen
+        | Token::LBrace
         | Token::RBracket
-        | Token::RBrace => false,
-        _ => true,
+        | Token::RBrace => return Effect::None,
+        Token::Word(word) if word.quote_style.is_some() => return Effect::None,
+        Token::Word(word) => word.keyword,
+        // Operators, dots and subscripts.
+        _ => return Effect::Chain,
+    };
+    match word {
+        K::AND | K::OR | K::XOR => Effect::Condition,
+        K::NOT | K::IS | K::IN | K::LIKE | K::ILIKE | K::BETWEEN | K::DIV | K::COLLATE | K::AT => Effect::Chain,
+        K::UNION | K::EXCEPT | K::INTERSECT | K::MINUS => Effect::SetOperator,
+        K::SELECT => Effect::Fresh(Some(true)),
+        K::FROM | K::WHERE | K::VALUES | K::ON | K::HAVING | K::SET => Effect::Fresh(Some(false)),
+        K::WHEN | K::THEN | K::ELSE => Effect::Fresh(None),
+        _ => Effect::None,
     }
 }
 
-/// Clauses of a query, which begin expressions of their own.
-fn begins_clause(token: &Token) -> bool {
-    matches!(token, Token::Word(word) if matches!(
-        word.keyword,
-        Keyword::SELECT | Keyword::FROM | Keyword::WHERE | Keyword::VALUES | Keyword::ON | Keyword::THEN | Keyword::ELSE
-            | Keyword::WHEN | Keyword::HAVING | Keyword::SET
-    ))
+/// The expression within one pair of brackets.
+#[derive(Clone, Copy, Default)]
+struct Level {
+    columns: bool,
+    chain: usize,
+    conditions: usize,
+    set_operators: usize,
+    deepest_chain: usize,
+    most_conditions: usize,
+}
+
+impl Level {
+    fn take(&mut self, effect: Effect) {
+        match effect {
+            Effect::Chain => self.chain += 1,
+            Effect::Condition if self.columns => self.chain += 1,
+            Effect::Condition => {
+                self.conditions += 1;
+                self.chain = 0;
+            }
+            Effect::SetOperator => self.set_operators += 1,
+            Effect::Fresh(columns) => {
+                self.columns = columns.unwrap_or(self.columns);
+                (self.chain, self.conditions) = (0, 0);
+            }
+            Effect::None => {}
+        }
+        self.deepest_chain = self.deepest_chain.max(self.chain);
+        self.most_conditions = self.most_conditions.max(self.conditions);
+    }
+
+    /// What stood in brackets is an operand of this expression.
+    fn close(&mut self, inner: &Self) {
+        self.chain = self.chain.max(inner.deepest_chain + 1);
+        self.conditions = self.conditions.max(inner.most_conditions);
+        self.take(Effect::None);
+    }
+
+    fn is_too_deep(&self) -> bool {
+        self.deepest_chain > MAX_CHAIN || self.most_conditions > MAX_DEPTH || self.set_operators > MAX_DEPTH
+    }
 }
 
 fn check_depth(tokens: &[TokenWithSpan]) -> Result<()> {
-    // Length of the chain and number of set operators per open bracket. A set operator chains queries, so its count must
-    // not be reset by the clauses between.
-    let mut open: Vec<(usize, usize)> = vec![(0, 0)];
+    let mut outer: Vec<Level> = Vec::new();
+    let mut level = Level::default();
     for token in tokens {
-        let too_deep = || {
-            Err(Error::invalid_input(format!(
-                "the statement nests deeper than {MAX_DEPTH} levels{}",
-                at(token.span.start)
-            )))
-        };
+        level.take(effect(&token.token));
         match &token.token {
             Token::LParen | Token::LBracket | Token::LBrace => {
-                // A subscript is one more level of the expression around it.
-                if let (Token::LBracket, Some((chain, _))) = (&token.token, open.last_mut()) {
-                    *chain += 1;
-                    if *chain > MAX_DEPTH {
-                        return too_deep();
-                    }
-                }
-                open.push((0, 0));
+                outer.push(level);
+                level = Level { columns: level.columns, ..Level::default() };
             }
-            Token::RParen | Token::RBracket | Token::RBrace if open.len() > 1 => {
-                open.pop();
+            Token::RParen | Token::RBracket | Token::RBrace => {
+                if let Some(mut around) = outer.pop() {
+                    around.close(&level);
+                    level = around;
+                }
             }
             _ => {}
         }
-        if open.len() > MAX_DEPTH {
-            return too_deep();
-        }
-        let Some((chain, sets)) = open.last_mut() else { continue };
-        if token.token == Token::Comma || begins_clause(&token.token) {
-            *chain = 0;
-        } else if chains(&token.token) {
-            *chain += 1;
-            if matches!(&token.token, Token::Word(w) if matches!(w.keyword, Keyword::UNION | Keyword::EXCEPT | Keyword::INTERSECT | Keyword::MINUS))
-            {
-                *sets += 1;
-            }
-        }
-        if *chain > MAX_DEPTH || *sets > MAX_DEPTH {
-            return too_deep();
+        if level.is_too_deep() || outer.len() > MAX_DEPTH {
+            return Err(Error::invalid_input(format!(
+                "the statement nests too deep: more than {MAX_CHAIN} operators or {MAX_DEPTH} levels{}",
+                at(token.span.start)
+            )));
         }
     }
     Ok(())
@@ -306,13 +333,18 @@ mod tests {
             format!("SELECT 1{}", " UNION ALL SELECT 1".repeat(20_000)),
             format!("SELECT a{}", "[1]".repeat(20_000)),
             format!("SELECT a{}", "::INT".repeat(20_000)),
+            format!("SELECT {}1{}", "(".repeat(30), " + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1)".repeat(30)),
+            format!("SELECT 1 WHERE a{}", " OR a".repeat(2_000)),
+            format!("SELECT a{}", " OR a".repeat(300)),
         ];
         for sql in cases {
             let error = tokenize(&sql).map(|tokens| tokens.len()).unwrap_err();
-            assert!(error.message().contains("1000 levels"), "{error}");
+            assert!(error.message().contains("too deep"), "{error}");
         }
         tokenize(&format!("INSERT INTO t VALUES {}", "(1, -2), ".repeat(20_000) + "(1, 2)")).unwrap();
         tokenize(&format!("SELECT a IN ({}1)", "1, ".repeat(20_000))).unwrap();
+        tokenize(&format!("SELECT 1 WHERE (a = 1{}) AND b", " OR a = 2".repeat(900))).unwrap();
+        tokenize(&format!("SELECT {}1", "a + b, ".repeat(20_000))).unwrap();
     }
 
     #[test]

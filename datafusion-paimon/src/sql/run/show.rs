@@ -77,7 +77,12 @@ impl Session<'_> {
         for name in names.into_iter().filter(|n| like.is_none_or(|l| matches(n, l))) {
             let kind = schema.table_type(&name).await?.unwrap_or(TableType::Base);
             if !views || kind == TableType::View {
-                rows.push(vec![Some(catalog.clone()), Some(database.clone()), Some(name), Some(kind.to_string())]);
+                rows.push(vec![
+                    Some(catalog.clone()),
+                    Some(database.clone()),
+                    Some(name),
+                    Some(type_words(kind).to_owned()),
+                ]);
             }
         }
         self.rows(&["table_catalog", "table_schema", "table_name", "table_type"], rows)
@@ -191,6 +196,15 @@ impl Session<'_> {
         let mut rows: Vec<Row> = rows.collect();
         rows.sort();
         self.rows(&["procedure", "arguments", "result"], rows)
+    }
+}
+
+/// The engine's words for a type of table.
+fn type_words(kind: TableType) -> &'static str {
+    match kind {
+        TableType::Base => "BASE TABLE",
+        TableType::View => "VIEW",
+        TableType::Temporary => "LOCAL TEMPORARY",
     }
 }
 
