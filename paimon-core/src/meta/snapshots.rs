@@ -6,6 +6,8 @@
 //! Source: layout sheet sections 2 and 6; `utils/SnapshotManager.java`, `utils/HintFileUtils.java`,
 //! `catalog/RenamingSnapshotCommit.java`.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use futures::{StreamExt, TryStreamExt, stream};
 
@@ -20,8 +22,10 @@ const PARALLEL_READS: usize = 16;
 const HINT_LAG: i64 = 4;
 /// Greater numbers are no ids: arithmetic on them could overflow.
 const GREATEST_ID: i64 = i64::MAX / 4;
-/// How often a snapshot that expired just now is looked for again.
-const EXPIRY_RETRIES: usize = 4;
+/// How often a snapshot is looked for that expired just now, or is not whole yet.
+const RETRIES: usize = 4;
+/// How long a snapshot that is not whole is left alone.
+const REWRITE_WAIT: Duration = Duration::from_millis(10);
 
 /// The snapshots of one branch of a table.
 #[derive(Debug, Clone)]
@@ -82,10 +86,14 @@ impl Snapshots {
         &self,
         find: impl Fn() -> F,
     ) -> Result<Option<Snapshot>> {
-        for _ in 0..EXPIRY_RETRIES {
+        for attempt in 1..=RETRIES {
             let Some(id) = find().await? else { return Ok(None) };
-            if let Some(snapshot) = self.find(id).await? {
-                return Ok(Some(snapshot));
+            match self.find(id).await {
+                Ok(Some(snapshot)) => return Ok(Some(snapshot)),
+                Ok(None) => {}
+                // Other writers than ours show a snapshot while they write it.
+                Err(e) if e.kind() == ErrorKind::Corrupt && attempt < RETRIES => tokio::time::sleep(REWRITE_WAIT).await,
+                Err(e) => return Err(e),
             }
         }
         Err(Error::not_found(Entity::Snapshot, "snapshots expire faster than they can be read")

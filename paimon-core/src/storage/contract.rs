@@ -141,6 +141,48 @@ async fn one_of_many_racers_creates_a_file() {
     }
 }
 
+const RACE_DIRECTORY: &str = "STORAGE_CONTRACT_RACE_DIRECTORY";
+
+/// What each process of the next test does; alone it does nothing.
+#[tokio::test]
+async fn racing_process() {
+    let Ok(directory) = std::env::var(RACE_DIRECTORY) else { return };
+    let io = FileIO::from_location(&directory, &Options::new()).unwrap();
+    let own = std::process::id().to_string();
+    for round in 0..50 {
+        let content = Bytes::from(own.repeat(1_000));
+        if io.create_if_absent(&format!("{directory}/s/snapshot-{round}"), content).await.unwrap() {
+            io.write(&format!("{directory}/won/{round}-{own}"), Bytes::new()).await.unwrap();
+        }
+    }
+}
+
+#[tokio::test]
+async fn one_of_many_processes_creates_a_file() {
+    let directory = tempfile::tempdir().unwrap();
+    let root = directory.path().to_str().unwrap();
+    let start = || {
+        std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["storage::contract::racing_process", "--exact"])
+            .env(RACE_DIRECTORY, root)
+            .stdout(std::process::Stdio::null())
+            .spawn()
+            .unwrap()
+    };
+    let processes: Vec<_> = (0..8).map(|_| start()).collect();
+    for mut process in processes {
+        assert!(process.wait().unwrap().success());
+    }
+    let io = FileIO::from_location(root, &Options::new()).unwrap();
+    let winners = io.list_names(&format!("{root}/won")).await.unwrap();
+    assert_eq!(winners.len(), 50, "{winners:?}");
+    assert_eq!(io.list_names(&format!("{root}/s")).await.unwrap().len(), 50);
+    for (name, _) in winners {
+        let (round, winner) = name.split_once('-').unwrap();
+        assert_eq!(io.read(&format!("{root}/s/snapshot-{round}")).await.unwrap(), winner.repeat(1_000));
+    }
+}
+
 #[tokio::test]
 async fn a_second_create_changes_nothing() {
     let (_guard, places) = places();

@@ -89,7 +89,11 @@ pub(super) fn list(path: &Path) -> io::Result<Vec<Entry>> {
 /// As [`list`] without looking at the files themselves.
 pub(super) fn list_names(path: &Path) -> io::Result<Vec<(String, bool)>> {
     let entries = each_entry(path, |name, child| {
-        let kind = child.file_type()?;
+        let kind = match child.file_type() {
+            Ok(kind) => kind,
+            Err(e) if is_absent(&e) => return Ok(None),
+            Err(e) => return Err(e),
+        };
         let is_dir =
             if kind.is_symlink() { fs::metadata(child.path()).is_ok_and(|m| m.is_dir()) } else { kind.is_dir() };
         Ok(Some(Entry { name, is_dir, size: 0, modified_ms: None }))

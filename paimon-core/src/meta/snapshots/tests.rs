@@ -142,6 +142,19 @@ async fn a_foreign_or_half_file_means_lost() {
 }
 
 #[tokio::test]
+async fn a_snapshot_that_is_written_while_it_is_read() {
+    let snapshots = snapshots();
+    put(&snapshots, "snapshot-1", "{\"ver").await;
+    let whole = snapshot(1);
+    let finish = async {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        snapshots.io.write(&snapshots.paths.snapshot(1), Bytes::from(whole.to_json())).await.unwrap();
+    };
+    let (latest, ()) = tokio::join!(snapshots.latest(), finish);
+    assert_eq!(latest.unwrap(), Some(whole));
+}
+
+#[tokio::test]
 async fn a_document_with_another_id_is_corrupt() {
     let snapshots = snapshots();
     let content = Bytes::from(snapshot(2).to_json());
