@@ -1,5 +1,6 @@
 //! Tests of the public API.
 
+mod catalog;
 mod common;
 mod compact;
 mod concurrency;

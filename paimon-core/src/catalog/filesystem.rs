@@ -152,6 +152,16 @@ fn check_no_system_database(name: &str) -> Result<()> {
     Ok(())
 }
 
+/// Names the table in an error about one of its columns, as Java does.
+fn in_table(error: Error, identifier: &Identifier) -> Error {
+    match (error.kind(), error.message().strip_suffix('.')) {
+        (kind @ (ErrorKind::NotFound(Entity::Column) | ErrorKind::AlreadyExists(Entity::Column)), Some(message)) => {
+            Error::new(kind, format!("{message} in the {identifier} table."))
+        }
+        _ => error.with_context("table", identifier),
+    }
+}
+
 #[async_trait]
 impl Catalog for FileSystemCatalog {
     fn options(&self) -> &Options {
@@ -266,13 +276,19 @@ impl Catalog for FileSystemCatalog {
 
     async fn create_table(&self, identifier: &Identifier, schema: Schema, ignore_if_exists: bool) -> Result<()> {
         check_main_table(identifier, "createTable")?;
-        let schema = self.with_defaults(schema);
         table_kind::check_created(&schema.options)?;
-        let first = TableSchema::create(&schema, self.clock.now_ms())?;
+        let now_ms = self.clock.now_ms();
+        TableSchema::create(&schema, now_ms)?;
         self.check_database(identifier.database()).await?;
         let schemas = self.schemas(identifier);
-        // Losing the race for the first schema is the same as finding it.
-        if (schemas.exist().await? || !schemas.create(&first).await?) && !ignore_if_exists {
+        let mut exists = schemas.exist().await?;
+        if !exists {
+            let schema = self.with_defaults(schema);
+            table_kind::check_created(&schema.options)?;
+            // Losing the race for the first schema is the same as finding it.
+            exists = !schemas.create(&TableSchema::create(&schema, now_ms)?).await?;
+        }
+        if exists && !ignore_if_exists {
             return Err(Error::already_exists(Entity::Table, format!("Table {identifier} already exists.")));
         }
         Ok(())
@@ -328,13 +344,19 @@ impl Catalog for FileSystemCatalog {
                     false => Err(self.nothing_there(identifier).await?),
                 };
             };
+            if changes.is_empty() {
+                return Ok(());
+            }
             let snapshots = Snapshots::new(self.io.clone(), self.paths(identifier));
             let has_snapshots = snapshots.latest_id().await?.is_some();
             let changed = newest.change(&changes, has_snapshots, self.clock.now_ms());
-            let changed = changed.map_err(|e| e.with_context("table", identifier))?;
+            let changed = changed.map_err(|e| in_table(e, identifier))?;
             if schemas.create(&changed).await? {
                 return Ok(());
             }
         }
     }
 }
+
+#[cfg(test)]
+mod tests;
