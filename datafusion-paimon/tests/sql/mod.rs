@@ -2,10 +2,13 @@
 
 mod alter;
 mod ddl;
+mod insert;
+mod partitions;
 mod refusals;
 mod session;
 mod show;
 mod temporary;
+mod time_travel;
 
 use datafusion::arrow::array::Array;
 use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};

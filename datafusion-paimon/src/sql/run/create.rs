@@ -207,7 +207,7 @@ async fn exists(provider: &PaimonCatalogProvider, path: &ObjectPath) -> Result<b
     }
 }
 
-/// The columns of a plan by position, cast to those of a table; a cast that loses a value fails when it runs.
+/// The columns of a plan by position, under the names of a table. The writer casts those without parts.
 fn positional(plan: LogicalPlan, fields: &[DataField]) -> Result<LogicalPlan> {
     let schema = plan.schema().clone();
     let exprs = fields
@@ -215,7 +215,9 @@ fn positional(plan: LogicalPlan, fields: &[DataField]) -> Result<LogicalPlan> {
         .enumerate()
         .map(|(i, field)| {
             let column = Expr::Column(PlanColumn::from(schema.qualified_field(i)));
-            Ok(column.cast_to(&arrow_type(&field.data_type), &schema)?.alias(&field.name))
+            let nested = field.data_type.is_nested();
+            let column = if nested { column.cast_to(&arrow_type(&field.data_type), &schema)? } else { column };
+            Ok(column.alias(&field.name))
         })
         .collect::<Result<Vec<_>>>()?;
     LogicalPlanBuilder::from(plan).project(exprs)?.build()

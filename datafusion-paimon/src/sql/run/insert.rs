@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::catalog::{Session as EngineSession, TableProvider};
-use datafusion::common::{Column, ScalarValue};
+use datafusion::common::{Column, DataFusionError, ScalarValue};
 use datafusion::datasource::{provider_as_source, source_as_provider};
 use datafusion::error::Result;
 use datafusion::logical_expr::dml::InsertOp;
@@ -25,7 +25,7 @@ use paimon_core::{Error, Table};
 
 use super::partition::partition_column;
 use crate::catalog::PaimonCatalogProvider;
-use crate::error::{to_datafusion, unsupported};
+use crate::error::{core_error, to_datafusion, unsupported};
 use crate::sql::constant::{cast, evaluate};
 use crate::sql::parse::cursor::Cursor;
 use crate::sql::printer::name_text;
@@ -43,7 +43,45 @@ impl Session<'_> {
             return self.run_in_engine(original).await;
         }
         let plan = self.plan_insert(insert).await?;
-        self.run_plan(plan).await
+        let outcome = self.run_plan(plan).await;
+        match (outcome, &insert.source) {
+            (Err(error), Some(source)) if core_error(&error).is_none() => {
+                Err(self.wrong_value(insert, &provider, &path, source).await.unwrap_or(error))
+            }
+            (outcome, _) => outcome,
+        }
+    }
+
+    /// The first constant of VALUES that does not fit its column, as an error that names both: the engine's own error
+    /// names neither.
+    async fn wrong_value(
+        &self,
+        insert: &Insert,
+        provider: &PaimonCatalogProvider,
+        path: &ObjectPath,
+        source: &Fragment,
+    ) -> Option<DataFusionError> {
+        let table = self.insert_table(provider, path, insert).await.ok()?;
+        let (fixed, _) = self.insert_partition(&table, insert).ok()?;
+        let given = self.given_columns(&table, insert, &fixed).await.ok()?;
+        let mut cursor = Cursor::new(source.0.clone(), true);
+        if !cursor.eat(&["VALUES"]) {
+            return None;
+        }
+        loop {
+            let row = cursor.list(|c| c.expression(&[])).ok()?;
+            for (cell, name) in row.iter().zip(&given) {
+                let field = table.schema().fields.iter().find(|f| f.name == *name)?;
+                if let Ok(value) = evaluate(&self.state, cell)
+                    && let Err(error) = cast(&value, name, &field.data_type)
+                {
+                    return Some(error);
+                }
+            }
+            if !cursor.eat_token(&Token::Comma) {
+                return None;
+            }
+        }
     }
 
     /// The plan that writes the rows of an INSERT when it runs.
@@ -252,7 +290,7 @@ fn with_defaults(source: &Fragment, table: &Table, given: &[String]) -> Result<V
     Ok(tokens)
 }
 
-fn must_be_given(table: &Table, field: &DataField) -> datafusion::common::DataFusionError {
+fn must_be_given(table: &Table, field: &DataField) -> DataFusionError {
     to_datafusion(Error::schema_mismatch(format!(
         "column {} of {} does not allow null and has no default, so it must be given",
         field.name,
@@ -279,7 +317,9 @@ fn rows(table: &Table, source: Source, given: &[String], fixed: &BTreeMap<String
                 None => Expr::Literal(ScalarValue::try_from(&data_type)?, None),
             },
         };
-        exprs.push(expr.cast_to(&data_type, &schema)?.alias(&field.name));
+        // The writer casts columns without parts itself, and its error names the column.
+        let expr = if field.data_type.is_nested() { expr.cast_to(&data_type, &schema)? } else { expr };
+        exprs.push(expr.alias(&field.name));
     }
     LogicalPlanBuilder::from(source.plan).project(exprs)?.build()
 }
