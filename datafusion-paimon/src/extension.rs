@@ -13,7 +13,7 @@ use tokio::runtime::Handle;
 use crate::catalog::{PaimonCatalogProvider, PaimonTableFactory};
 use crate::config::DynamicOptions;
 use crate::error::invalid_input;
-use crate::sql::VersionPlanner;
+use crate::sql::{PaimonTypePlanner, VersionPlanner};
 use crate::udtf::{QualifiedProcedures, Target, functions_of};
 
 /// Catalogs, options and runtime of a session. Clones share them.
@@ -109,6 +109,7 @@ pub fn install(mut builder: SessionStateBuilder, extension: &Extension) -> Resul
     builder.relation_planners().get_or_insert_default().push(Arc::new(QualifiedProcedures::new(extension.clone())));
     // The version of a table is asked for first: the engine alone would ignore it.
     builder.relation_planners().get_or_insert_default().insert(0, Arc::new(VersionPlanner::new(extension.clone())));
+    builder.type_planner().get_or_insert_with(|| Arc::new(PaimonTypePlanner));
     let factory = Arc::new(PaimonTableFactory::new(extension.handle().clone()));
     Ok(builder.with_config(config).with_table_factory("PAIMON".to_owned(), factory))
 }

@@ -5,6 +5,7 @@
 
 mod arguments;
 mod compact;
+mod expire;
 mod registry;
 mod rollback;
 mod tag;
@@ -15,5 +16,6 @@ pub use registry::{
 };
 
 pub use compact::compact;
+pub use expire::expire;
 pub use rollback::rollback;
 pub use tag::{create_tag, delete_tag, rename_tag, replace_tag};

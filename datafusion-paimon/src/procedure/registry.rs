@@ -11,7 +11,7 @@ use datafusion::arrow::record_batch::RecordBatch;
 use paimon_core::{Catalog, Error, Identifier, Result, Table};
 
 use super::arguments::{Argument, Arguments};
-use super::{compact, rollback, tag};
+use super::{compact, expire, rollback, tag};
 use crate::catalog::PaimonCatalogProvider;
 
 /// What a call runs against.
@@ -165,6 +165,7 @@ impl fmt::Debug for Procedure {
 /// All procedures, by name.
 const PROCEDURES: &[Procedure] = &[
     compact::PROCEDURE,
+    expire::PROCEDURE,
     tag::CREATE,
     tag::DELETE,
     tag::RENAME,

@@ -17,8 +17,11 @@ mod session;
 mod statement;
 mod time_travel;
 mod tokens;
+mod type_planner;
+mod zone;
 
 pub use context::SqlContext;
 pub use run::sql;
 
 pub(crate) use time_travel::VersionPlanner;
+pub(crate) use type_planner::PaimonTypePlanner;

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use datafusion::arrow::datatypes::{DataType, TimeUnit};
+use datafusion::arrow::datatypes::DataType;
 use datafusion::common::TableReference;
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DFSchema, ScalarValue};
@@ -26,6 +26,7 @@ use paimon_core::{Error, Identifier};
 use super::constant::simplify_with;
 use super::option_names::{OPTION_NAMES, is_known};
 use super::rewrite::{HINT_CALL, TIME_CALL, VERSION_CALL};
+use super::zone::epoch_millis;
 use crate::blocking;
 use crate::error::{invalid_input, to_datafusion, unsupported};
 use crate::extension::Extension;
@@ -223,62 +224,17 @@ fn time(value: Ast, context: &mut dyn RelationPlannerContext) -> Result<Options>
              the epoch, found {text}"
         )))
     };
-    let millis = |millis: i64| one("scan.timestamp-millis", millis.to_string());
-    if value.is_null() {
-        return Err(wrong());
-    }
-    match (&value, zone) {
-        (ScalarValue::Int8(_) | ScalarValue::Int16(_) | ScalarValue::Int32(_) | ScalarValue::Int64(_), _) => {
-            match value.cast_to(&DataType::Int64)? {
-                ScalarValue::Int64(Some(seconds)) => seconds.checked_mul(1_000).map(millis).ok_or_else(wrong),
-                _ => Err(wrong()),
-            }
+    let seconds = match value {
+        ScalarValue::Int8(_) | ScalarValue::Int16(_) | ScalarValue::Int32(_) | ScalarValue::Int64(_) => {
+            value.cast_to(&DataType::Int64)?
         }
-        (
-            ScalarValue::TimestampSecond(_, Some(_))
-            | ScalarValue::TimestampMillisecond(_, Some(_))
-            | ScalarValue::TimestampMicrosecond(_, Some(_))
-            | ScalarValue::TimestampNanosecond(_, Some(_)),
-            _,
-        ) => instant(&value).map(millis).ok_or_else(wrong),
-        (ScalarValue::Utf8(_) | ScalarValue::Utf8View(_) | ScalarValue::LargeUtf8(_), None) => {
-            let text = value.try_as_str().flatten().unwrap_or_default();
-            Ok(one("scan.timestamp", text.to_owned()))
-        }
-        (_, Some(zone)) if is_wall_clock(&value) => {
-            let zoned = value.cast_to(&DataType::Timestamp(TimeUnit::Millisecond, Some(zone.as_str().into())));
-            zoned.ok().as_ref().and_then(instant).map(millis).ok_or_else(wrong)
-        }
-        // The zone of the process is the core's business: it reads the wall clock as text.
-        (_, None) if is_wall_clock(&value) => match value.cast_to(&DataType::Utf8)? {
-            ScalarValue::Utf8(Some(text)) => Ok(one("scan.timestamp", text.replace('T', " "))),
-            _ => Err(wrong()),
-        },
-        _ => Err(wrong()),
-    }
-}
-
-/// Whether a value is a date or a time without zone, or text for one.
-fn is_wall_clock(value: &ScalarValue) -> bool {
-    matches!(
-        value.data_type(),
-        DataType::Utf8
-            | DataType::Utf8View
-            | DataType::LargeUtf8
-            | DataType::Date32
-            | DataType::Date64
-            | DataType::Timestamp(_, None)
-    )
-}
-
-fn instant(value: &ScalarValue) -> Option<i64> {
-    match value {
-        ScalarValue::TimestampSecond(Some(v), _) => v.checked_mul(1_000),
-        ScalarValue::TimestampMillisecond(Some(v), _) => Some(*v),
-        ScalarValue::TimestampMicrosecond(Some(v), _) => Some(v.div_euclid(1_000)),
-        ScalarValue::TimestampNanosecond(Some(v), _) => Some(v.div_euclid(1_000_000)),
-        _ => None,
-    }
+        _ => ScalarValue::Null,
+    };
+    let millis = match seconds {
+        ScalarValue::Int64(Some(seconds)) => seconds.checked_mul(1_000),
+        _ => epoch_millis(&value, zone.as_deref()),
+    };
+    Ok(one("scan.timestamp-millis", millis.ok_or_else(wrong)?.to_string()))
 }
 
 /// `now()` as an instant: without a zone of the session the engine gives it no zone, though it holds UTC.

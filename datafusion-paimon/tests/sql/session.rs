@@ -96,3 +96,58 @@ async fn options_are_set_and_reset() {
     assert_eq!(env.rows("SHOW CURRENT CATALOG").await, ["paimon"]);
     env.fails("SET datafusion.sql_parser.dialect = 'hive'", "generic").await;
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn expressions_know_the_types_of_tables() {
+    let env = Env::new().await;
+    let cases = [
+        ("arrow_typeof(CAST(X'00' AS BYTES))", "Binary"),
+        ("arrow_typeof(CAST(X'00' AS BINARY(3)))", "Binary"),
+        ("arrow_typeof(CAST('12:00:00' AS TIME(3)))", "Time32(ms)"),
+        ("arrow_typeof(CAST('2024-01-01 00:00:00' AS TIMESTAMP_LTZ(3)))", "Timestamp(ms, \"UTC\")"),
+        ("arrow_typeof(CAST('2024-01-01 00:00:00' AS TIMESTAMP_NTZ))", "Timestamp(µs)"),
+        ("arrow_typeof(CAST(1 AS DEC(5, 1)))", "Decimal128(5, 1)"),
+        ("arrow_typeof(CAST(1 AS STRING))", "Utf8"),
+    ];
+    for (expression, expected) in cases {
+        assert_eq!(env.rows(&format!("SELECT {expression}")).await, [expected], "{expression}");
+    }
+    env.fails("SELECT CAST(1 AS NO_SUCH_TYPE)", "NO_SUCH_TYPE").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn any_installed_session_runs_the_grammar() {
+    use datafusion::execution::SessionStateBuilder;
+    use datafusion::prelude::{SessionConfig, SessionContext};
+    use datafusion_paimon::{Extension, install, sql};
+    use paimon_core::CatalogFactory;
+
+    let warehouse = tempfile::tempdir().unwrap();
+    let extension = Extension::new(tokio::runtime::Handle::current());
+    extension.add_catalog("p", CatalogFactory::create(options(&warehouse)).await.unwrap());
+    let config = SessionConfig::new().with_information_schema(true);
+    let builder = SessionStateBuilder::new().with_default_features().with_config(config);
+    let context = SessionContext::new_with_state(install(builder, &extension).unwrap().build());
+    for statement in [
+        "CREATE DATABASE p.d",
+        "USE p.d",
+        "CREATE TABLE t (id INT PRIMARY KEY, v INT) WITH ('bucket' = '1')",
+        "INSERT INTO t VALUES (1, 1)",
+        "INSERT INTO t VALUES (1, 2)",
+        "CREATE TEMPORARY TABLE m AS SELECT 7 AS x",
+    ] {
+        sql(&context, statement).await.unwrap_or_else(|e| panic!("{statement}: {e}"));
+    }
+    let count = |text: &'static str| {
+        let context = context.clone();
+        async move {
+            sql(&context, text).await.unwrap().collect().await.unwrap().iter().map(|b| b.num_rows()).sum::<usize>()
+        }
+    };
+    assert_eq!(count("SELECT * FROM t VERSION AS OF 1 WHERE v = 1").await, 1);
+    assert_eq!(count("SELECT * FROM m WHERE x = 7").await, 1);
+    assert_eq!(count("SELECT * FROM information_schema.tables WHERE table_schema = 'd'").await, 2);
+    // The engine's own grammar reads the same tables.
+    let rows = context.sql("SELECT v FROM p.d.t").await.unwrap().collect().await.unwrap();
+    assert_eq!(rows.iter().map(|b| b.num_rows()).sum::<usize>(), 1);
+}

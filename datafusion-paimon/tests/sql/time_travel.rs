@@ -137,3 +137,27 @@ async fn compaction_keeps_the_rows_and_history() {
     assert!(env.rows("CALL sys.compact('db.k')").await[0].starts_with("0 0 0 0"));
     assert_eq!(env.rows("SELECT max(snapshot_id) FROM db.k$snapshots").await, ["4"]);
 }
+
+#[tokio::test(flavor = "multi_thread")]
+async fn snapshots_are_expired_by_count_and_age() {
+    let env = three_versions().await;
+    assert_eq!(env.rows("CALL sys.expire_snapshots('db.v', retain_max => 2)").await, ["1"]);
+    env.fails("SELECT * FROM db.v VERSION AS OF 1", "1").await;
+    assert_eq!(env.rows("SELECT * FROM db.v VERSION AS OF 'first'").await, ["1 one"]);
+    assert_eq!(env.rows("CALL sys.expire_snapshots('db.v', 10, 1, TIMESTAMP '2001-01-01 00:00:00')").await, ["0"]);
+    assert_eq!(env.rows("CALL sys.expire_snapshots('db.v', 10, 1, '2199-01-01 00:00:00')").await, ["1"]);
+    assert_eq!(env.rows("SELECT count(*) FROM db.v").await, ["3"]);
+    env.fails("CALL sys.expire_snapshots('db.v', retain_max => 0)", "at least 1").await;
+    env.fails("CALL sys.expire_snapshots('db.v', retain_max => 2, retain_min => 3)", "must not be greater").await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_zone_of_the_session_rules_times_without_zone() {
+    let env = three_versions().await;
+    env.ok("SET TIME ZONE '+08:00'").await;
+    assert_eq!(env.rows("SELECT count(*) FROM db.v TIMESTAMP AS OF now()").await, ["3"]);
+    // The wall clock of UTC, eight hours behind the session's: before the first snapshot.
+    let utc = "SELECT count(*) FROM db.v TIMESTAMP AS OF arrow_cast(now() - INTERVAL '8' HOUR, 'Timestamp(Millisecond, None)')";
+    env.fails(utc, "snapshot").await;
+    assert_eq!(env.rows("SELECT count(*) FROM db.v TIMESTAMP AS OF '2199-01-01 00:00:00'").await, ["3"]);
+}

@@ -19,10 +19,12 @@ mod types;
 mod tests;
 
 use datafusion::sql::sqlparser::tokenizer::TokenWithSpan;
+use paimon_core::types::DataType;
 use paimon_core::{Error, Result};
 
 use self::cursor::{Cursor, Name};
 use super::statement::Statement;
+use super::tokens::tokenize;
 
 pub(crate) use options::hint_options;
 pub(crate) use set::{TIME_ZONE, is_paimon_key};
@@ -37,6 +39,17 @@ pub(crate) fn parse(tokens: Vec<TokenWithSpan>, fold: bool, is_ours: &dyn Fn(&Na
     let statement = Grammar { is_ours }.statement(&mut cursor)?;
     cursor.expect_end()?;
     Ok(statement)
+}
+
+/// The type that a text names.
+///
+/// # Errors
+/// As [`Cursor::data_type`].
+pub(crate) fn type_of_text(text: &str) -> Result<DataType> {
+    let mut cursor = Cursor::new(tokenize(text)?, true);
+    let data_type = cursor.data_type()?;
+    cursor.expect_end()?;
+    Ok(data_type)
 }
 
 /// The rules, with what they must know of the session.

@@ -1,22 +1,15 @@
 use paimon_core::ErrorKind;
-use paimon_core::types::DataType;
 use proptest::prelude::*;
 
 use super::*;
 use crate::sql::printer::type_text;
 use crate::sql::statement::*;
-use crate::sql::tokens::tokenize;
 
 fn ours(sql: &str) -> Result<Statement> {
     parse(tokenize(sql)?, true, &|name| name[0] != "other")
 }
 
-fn type_of(text: &str) -> Result<DataType> {
-    let mut cursor = Cursor::new(tokenize(text)?, true);
-    let data_type = cursor.data_type()?;
-    cursor.expect_end()?;
-    Ok(data_type)
-}
+use super::type_of_text as type_of;
 
 #[test]
 fn types() {

@@ -21,7 +21,6 @@ impl Cursor {
     ///
     /// # Errors
     /// `Unsupported` naming the type; `InvalidInput` for a length or precision out of bounds, or a syntax error.
-    #[cfg(test)]
     pub(crate) fn data_type(&mut self) -> Result<DataType> {
         let data_type = self.type_at(0)?;
         Ok(data_type.with_nullable(self.nullability()?.unwrap_or(true)))

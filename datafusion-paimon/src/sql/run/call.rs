@@ -1,16 +1,18 @@
 //! CALL of procedures. Source: SQL sheet SQL-250 to SQL-255.
 
+use datafusion::common::ScalarValue;
 use datafusion::error::Result;
 use datafusion::prelude::DataFrame;
 use paimon_core::Error;
 
 use crate::error::to_datafusion;
-use crate::procedure::{Argument, BoundCall, ProcedureContext, bind};
+use crate::procedure::{Argument, BoundCall, ParameterType, ProcedureContext, bind, list};
 use crate::sql::constant::evaluate;
 use crate::sql::parse::cursor::Name;
 use crate::sql::printer::name_text;
 use crate::sql::session::Session;
 use crate::sql::tokens::Fragment;
+use crate::sql::zone::epoch_millis;
 
 impl Session<'_> {
     pub(super) async fn call(&self, name: &Name, arguments: &[(Option<String>, Fragment)]) -> Result<DataFrame> {
@@ -43,7 +45,27 @@ impl Session<'_> {
             .iter()
             .map(|(name, value)| Ok(Argument { name: name.clone(), value: evaluate(&self.state, value)? }))
             .collect::<Result<Vec<_>>>()?;
-        let call = bind(procedure, arguments).map_err(to_datafusion)?;
+        let call = bind(procedure, self.with_instants(procedure, arguments)).map_err(to_datafusion)?;
         Ok((call, ProcedureContext::new(&provider, self.current_database())))
+    }
+
+    /// Times as milliseconds since the epoch, read in the zone of the session.
+    fn with_instants(&self, procedure: &str, mut arguments: Vec<Argument>) -> Vec<Argument> {
+        let zone = self.state.config().options().execution.time_zone.as_deref();
+        let Some(procedure) = list().find(|p| p.name == procedure) else { return arguments };
+        for (position, argument) in arguments.iter_mut().enumerate() {
+            let parameter = match &argument.name {
+                Some(name) => {
+                    procedure.parameters.iter().find(|p| p.name == name || p.aliases.contains(&name.as_str()))
+                }
+                None => procedure.parameters.get(position),
+            };
+            if parameter.is_some_and(|p| p.kind == ParameterType::Time)
+                && let Some(millis) = epoch_millis(&argument.value, zone)
+            {
+                argument.value = ScalarValue::Int64(Some(millis));
+            }
+        }
+        arguments
     }
 }

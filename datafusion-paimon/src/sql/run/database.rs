@@ -24,6 +24,9 @@ impl Session<'_> {
         original: &Fragment,
     ) -> Result<DataFrame> {
         let (catalog, database) = self.resolve_database(Some(name))?;
+        if !self.has_catalog(&catalog) {
+            self.require_paimon(&catalog)?;
+        }
         let Some(provider) = self.paimon(&catalog) else {
             // In the engine this makes a catalog, or a schema of a catalog of its own.
             return self.run_in_engine(original).await;
@@ -43,6 +46,9 @@ impl Session<'_> {
         original: &Fragment,
     ) -> Result<DataFrame> {
         let (catalog, database) = self.resolve_database(Some(name))?;
+        if !self.has_catalog(&catalog) {
+            self.require_paimon(&catalog)?;
+        }
         let Some(provider) = self.paimon(&catalog) else { return self.run_in_engine(original).await };
         provider.catalog().drop_database(&database, if_exists, cascade).await.map_err(to_datafusion)?;
         self.ok()
