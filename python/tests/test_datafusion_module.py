@@ -1,0 +1,315 @@
+"""The package as a whole: names, errors, memory options, functions, threads, forks, event loops, the stock engine."""
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+
+import pyarrow as pa
+import pytest
+from conftest import batch, to_rows, write
+
+import pypaimon_rust
+from pypaimon_rust import datafusion as module
+
+I32, S = pa.int32(), pa.string()
+
+
+def test_names():
+    assert pypaimon_rust.__version__
+    for name in module.__all__:
+        item = getattr(module, name)
+        if isinstance(item, type) and not issubclass(item, BaseException):
+            assert item.__module__ == "pypaimon_rust.datafusion", name
+
+
+def test_stub_names_what_the_module_has():
+    stub = os.path.join(os.path.dirname(module.__file__), "datafusion.pyi")
+    text = open(stub, encoding="utf-8").read()
+    for name in module.__all__:
+        item = getattr(module, name)
+        assert f"class {name}" in text or f"def {name}" in text, name
+        if isinstance(item, type) and not issubclass(item, BaseException):
+            for member in vars(item):
+                if not member.startswith("_"):
+                    assert f"def {member}(" in text, f"{name}.{member}"
+
+
+@pytest.mark.parametrize("arguments, error", [
+    ({"memory_pool_type": "fair"}, ValueError),
+    ({"memory_pool_type": "Fair", "memory_pool_bytes": 1}, ValueError),
+    ({"memory_pool_bytes": 0}, ValueError),
+    ({"memory_pool_bytes": -1}, ValueError),
+    ({"memory_pool_bytes": 1 << 70}, ValueError),
+    ({"memory_pool_bytes": True}, TypeError),
+    ({"memory_pool_bytes": "1"}, TypeError),
+    ({"temp_directory": ""}, ValueError),
+    ({"temp_directory": b"x"}, TypeError),
+    ({"max_temp_directory_size_bytes": -1}, ValueError),
+])
+def test_bad_memory_options(arguments, error):
+    with pytest.raises(error):
+        module.SQLContext(**arguments)
+
+
+def test_a_small_pool_spills(tmp_path):
+    ctx = module.SQLContext(
+        memory_pool_type="fair", memory_pool_bytes=48 << 20, temp_directory=tmp_path / "a" / "b",
+        max_temp_directory_size_bytes=1 << 30,
+    )
+    batches = ctx.sql("SELECT value, repeat('x', 36) AS pad FROM generate_series(1, 200000) ORDER BY value DESC")
+    values = [v for b in batches for v in b.column(0).to_pylist()]
+    assert values == list(range(200000, 0, -1))
+
+
+def test_errors_have_their_classes(env):
+    env.sql("CREATE TABLE paimon.db.t (id INT NOT NULL)")
+    catalog = module.PaimonCatalog({"warehouse": env.warehouse})
+    with pytest.raises(module.NotFoundError, match="zz"):
+        catalog.list_tables("zz")
+    with pytest.raises(module.NotFoundError, match="db.nope"):
+        catalog.get_table("db.nope")
+    with pytest.raises(module.NotFoundError):
+        env.sql("SELECT * FROM paimon.db.nope")
+    with pytest.raises(module.AlreadyExistsError):
+        env.sql("CREATE TABLE paimon.db.t (id INT)")
+    with pytest.raises(module.UnsupportedError):
+        env.sql("DELETE FROM paimon.db.t")
+    with pytest.raises(module.SchemaMismatchError, match="id"):
+        write(env.table("t"), batch(id=(I32, [None])))
+    with pytest.raises(ValueError, match="warehouse"):
+        module.PaimonCatalog({})
+    with pytest.raises(TypeError, match="warehouse"):
+        module.PaimonCatalog({"warehouse": 1})
+    with pytest.raises(NotImplementedError, match="s3"):
+        module.PaimonCatalog({"warehouse": "s3://bucket/w"})
+    with pytest.raises(ValueError):
+        env.sql("SELECT " + "(" * 20000)
+
+
+@pytest.mark.parametrize("folder, pattern", [("snapshot", "snapshot-1"), ("schema", "schema-0"), ("manifest", "manifest")])
+def test_truncated_metadata_names_its_file(env, folder, pattern):
+    env.sql("CREATE TABLE paimon.db.t (id INT)")
+    env.sql("INSERT INTO paimon.db.t VALUES (1)")
+    names = [n for n in os.listdir(env.path("t", folder)) if n.startswith(pattern)]
+    for name in names:
+        path = env.path("t", folder, name)
+        content = open(path, "rb").read()
+        with open(path, "wb") as f:
+            f.write(content[: len(content) // 2])
+    # In another process: this one has the manifests that it wrote in memory.
+    code = (
+        "from pypaimon_rust.datafusion import CorruptError, SQLContext\n"
+        "ctx = SQLContext()\n"
+        "ctx.register_catalog('paimon', {'warehouse': %r})\n"
+        "try:\n"
+        "    ctx.sql('SELECT * FROM paimon.db.t')\n"
+        "except CorruptError as e:\n"
+        "    print(e)\n" % env.warehouse
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert pattern in done.stdout, done.stdout + done.stderr
+
+
+def test_damaged_data_file_is_an_error(env):
+    env.sql("CREATE TABLE paimon.db.t (id INT)")
+    env.sql("INSERT INTO paimon.db.t SELECT value FROM generate_series(1, 1000) AS g(value)")
+    bucket = env.path("t", "bucket-0")
+    path = os.path.join(bucket, os.listdir(bucket)[0])
+    with open(path, "r+b") as f:
+        f.truncate(os.path.getsize(path) // 2)
+    with pytest.raises(module.PaimonError, match="data-"):
+        env.read(env.table("t"))
+
+
+def test_life_cycle(env):
+    env.sql("CREATE TABLE paimon.db.t (id INT)")
+    builder = env.table("t").new_batch_write_builder()
+    writer = builder.new_write()
+    writer.write_arrow(batch(id=(I32, [1])))
+    messages = writer.prepare_commit()
+    with pytest.raises(RuntimeError):
+        writer.prepare_commit()
+    with pytest.raises(RuntimeError):
+        writer.write_arrow(batch(id=(I32, [2])))
+    commit = builder.new_commit()
+    commit.commit(messages)
+    with pytest.raises(RuntimeError):
+        commit.commit(messages)
+    with pytest.raises(RuntimeError):
+        builder.new_commit().commit(messages)
+    assert env.rows("SELECT * FROM paimon.db.t") == [(1,)]
+    with builder.new_write() as dropped:
+        dropped.write_arrow(batch(id=(I32, [3])))
+    files = [f for f in os.listdir(env.path("t", "bucket-0")) if f.endswith(".parquet")]
+    assert len(files) == 1
+
+
+def test_reader_streams(env):
+    env.sql("CREATE TABLE paimon.db.t (id INT)")
+    env.sql("INSERT INTO paimon.db.t SELECT value FROM generate_series(1, 20000) AS g(value)")
+    builder = env.table("t").new_read_builder()
+    splits = builder.new_scan().plan().splits()
+    reader = builder.new_read().read_arrow(splits)
+    first = reader.read_next_batch()
+    rest = pa.RecordBatchReader.from_stream(reader).read_all()
+    assert first.num_rows + rest.num_rows == 20000
+    assert reader.read_next_batch() is None
+    reader.close()
+    reader.close()
+    assert list(reader) == []
+
+
+def test_functions(env):
+    add = module.udf(lambda x: pa.compute.add(x, 10), pa.int64(), pa.int64(), "immutable", "plus_ten")
+    env.ctx.register_udf(add)
+    assert repr(add) == "PythonScalarUDF(plus_ten)"
+    env.ctx.register_batch("numbers", pa.record_batch([pa.array([1, None], pa.int64())], names=["n"]))
+    assert env.rows("SELECT plus_ten(n) FROM paimon.default.numbers") == [(None,), (11,)]
+    bad = module.udf(lambda x: [1], pa.int64(), pa.int64(), "volatile", "bad")
+    env.ctx.register_udf(bad)
+    with pytest.raises(Exception, match="bad"):
+        env.rows("SELECT bad(n) FROM numbers")
+    with pytest.raises(ValueError):
+        env.ctx.register_batch("numbers", pa.record_batch([pa.array([1])], names=["n"]))
+
+
+def test_other_threads_run_and_the_event_loop_may_call(env):
+    ticks = []
+    stop = threading.Event()
+
+    def tick():
+        while not stop.is_set():
+            ticks.append(1)
+            time.sleep(0.005)
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+
+    async def query():
+        return env.rows("SELECT count(*) FROM generate_series(1, 20000000)")
+
+    assert asyncio.run(query()) == [(20000000,)]
+    stop.set()
+    thread.join()
+    assert len(ticks) > 3
+
+
+def test_after_a_fork(env):
+    env.sql("CREATE TABLE paimon.db.t (id INT)")
+    env.sql("INSERT INTO paimon.db.t VALUES (1)")
+    code = (
+        "import os, sys\n"
+        "from pypaimon_rust.datafusion import PaimonCatalog\n"
+        "c = PaimonCatalog({'warehouse': %r})\n"
+        "assert c.list_databases()\n"
+        "pid = os.fork()\n"
+        "if pid == 0:\n"
+        "    t = c.get_table('db.t'); rb = t.new_read_builder()\n"
+        "    n = sum(b.num_rows for b in rb.new_read().read(rb.new_scan().plan().splits()))\n"
+        "    os._exit(0 if n == 1 else 1)\n"
+        "sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))\n" % env.warehouse
+    )
+    assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0
+
+
+def test_interrupt_stops_a_query():
+    code = (
+        "import _thread, threading, time\n"
+        "from pypaimon_rust.datafusion import SQLContext\n"
+        "ctx = SQLContext()\n"
+        "threading.Timer(0.5, _thread.interrupt_main).start()\n"
+        "start = time.time()\n"
+        "try:\n"
+        "    ctx.sql('SELECT count(*) FROM generate_series(1, 3000000) a CROSS JOIN generate_series(1, 3000000) b')\n"
+        "except KeyboardInterrupt:\n"
+        "    print(time.time() - start)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and float(done.stdout) < 5, done.stderr
+
+
+def stock(env, body):
+    code = (
+        "import datafusion, json\n"
+        "from pypaimon_rust.datafusion import PaimonCatalog, install\n"
+        "ctx = datafusion.SessionContext()\n"
+        "install(ctx, 'paimon', {'warehouse': %r})\n"
+        "def q(s):\n"
+        "    return [list(r) for b in ctx.sql(s).collect() for r in zip(*[c.to_pylist() for c in b.columns])]\n" % env.warehouse
+    ) + body
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return json.loads(done.stdout.strip().splitlines()[-1])
+
+
+def test_stock_engine_compacts_once(env):
+    env.sql("CREATE TABLE paimon.db.t (id INT NOT NULL, v STRING, PRIMARY KEY (id)) WITH ('bucket' = '1')")
+    for v in "abc":
+        env.sql(f"INSERT INTO paimon.db.t VALUES (1, '{v}')")
+    body = (
+        "q(\"EXPLAIN SELECT * FROM sys.compact('db.t')\")\n"
+        "one = ctx.sql(\"SELECT tasks, files_removed FROM compact('db.t')\").collect()[0].to_pylist()\n"
+        "two = ctx.sql(\"SELECT tasks FROM sys.compact('db.t')\").collect()[0].to_pylist()\n"
+        "print(json.dumps([one, two, q('SELECT id, v FROM paimon.db.t')]))\n"
+    )
+    assert stock(env, body) == [[{"tasks": 1, "files_removed": 3}], [{"tasks": 0}], [[1, "c"]]]
+    assert env.table("t").latest_snapshot().id() == 4
+
+
+def test_stock_engine_inserts_every_partition_and_drops_nothing(env):
+    env.sql("CREATE TABLE paimon.db.t (id BIGINT)")
+    body = (
+        "q('INSERT INTO paimon.db.t SELECT value FROM generate_series(1, 100000) AS g(value) GROUP BY value')\n"
+        "for s in ('DROP TABLE paimon.db.t', 'CREATE TABLE paimon.db.x (id INT)'):\n"
+        "    try:\n"
+        "        ctx.sql(s).collect()\n"
+        "        print('accepted', s)\n"
+        "    except Exception as e:\n"
+        "        pass\n"
+        "print(json.dumps([q('SELECT count(*), sum(id) FROM paimon.db.t'), "
+        "q('SELECT snapshot_id, commit_kind FROM paimon.db.\"t$snapshots\"')]))\n"
+    )
+    assert stock(env, body) == [[[100000, 5000050000]], [[1, "APPEND"]]]
+
+
+def test_other_major_version_is_refused(env, monkeypatch):
+    import importlib.metadata
+
+    monkeypatch.setattr(importlib.metadata, "version", lambda name: "54.0.0")
+    catalog = module.PaimonCatalog({"warehouse": env.warehouse})
+    with pytest.raises(RuntimeError, match="55.*54.0.0"):
+        catalog.__datafusion_catalog_provider__(None)
+    with pytest.raises(ImportError, match="55.*54.0.0"):
+        module.install(None, "paimon", {"warehouse": env.warehouse})
+
+
+def test_inspection(env):
+    env.sql("CREATE TABLE paimon.db.t (id INT COMMENT 'key', dt DATE, b BOOLEAN) PARTITIONED BY (dt, b) COMMENT 'x'")
+    env.sql("INSERT INTO paimon.db.t VALUES (1, DATE '1970-01-02', true), (2, NULL, NULL), (3, NULL, NULL)")
+    table = env.table("t")
+    default = "__DEFAULT_PARTITION__"
+    assert table.list_partitions() == [{"dt": "1", "b": "true"}, {"dt": default, "b": default}]
+    assert [list(p) for p in table.list_partitions()] == [["dt", "b"]] * 2
+    assert [(s.record_count(), s.file_count()) for s in table.partition_stats()] == [(1, 1), (2, 1)]
+    schema = table.schema()
+    assert [(f.name(), f.field_type(), f.description()) for f in schema.fields()][0] == ("id", "INT", "key")
+    assert (schema.comment(), schema.partition_keys(), table.branch(), table.identifier()) == ("x", ["dt", "b"], "main", "db.t")
+    env.sql("CALL sys.create_tag(table => 'db.t', tag => 'one')")
+    assert [(t.name(), t.snapshot_id()) for t in table.list_tags()] == [("one", 1)]
+    assert [s.commit_kind() for s in table.list_snapshots()] == ["APPEND"]
+
+
+def test_overwrite(env):
+    env.sql("CREATE TABLE paimon.db.t (id INT, p STRING) PARTITIONED BY (p)")
+    env.sql("INSERT INTO paimon.db.t VALUES (1, 'a'), (2, 'b')")
+    write(env.table("t"), batch(id=(I32, [9]), p=(S, ["a"])), overwrite={})
+    assert env.rows("SELECT * FROM paimon.db.t") == [(2, "b"), (9, "a")]
+    commit = env.table("t").new_batch_write_builder().new_commit()
+    commit.truncate_partitions([{"p": "b"}])
+    assert env.rows("SELECT * FROM paimon.db.t") == [(9, "a")]
+    env.table("t").new_batch_write_builder().new_commit().truncate_table()
+    assert to_rows(env.sql("SELECT * FROM paimon.db.t")) == []
