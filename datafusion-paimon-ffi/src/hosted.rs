@@ -18,8 +18,10 @@ use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::logical_expr::dml::InsertOp;
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_plan::execution_plan::{ChildrenPropertiesMode, ReplaceChildrenOptions};
 use datafusion::physical_plan::metrics::MetricsSet;
-use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, PlanProperties};
+use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties};
+use datafusion_paimon::write::InputOnCaller;
 
 /// The environment of all plans that foreign hosts run: one per process, so that caches are shared.
 fn environment() -> Arc<RuntimeEnv> {
@@ -120,7 +122,7 @@ impl TableProvider for HostedTable {
         filters: &[Expr],
         limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        Ok(Arc::new(HostedExec::new(self.0.scan(state, projection, filters, limit).await?)))
+        Ok(Arc::new(HostedExec::scan(self.0.scan(state, projection, filters, limit).await?)))
     }
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
@@ -137,7 +139,7 @@ impl TableProvider for HostedTable {
         input: Arc<dyn ExecutionPlan>,
         op: InsertOp,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        Ok(Arc::new(HostedExec::new(self.0.insert_into(state, input, op).await?)))
+        Ok(Arc::new(HostedExec::insert(self.0.insert_into(state, input, op).await?)))
     }
 }
 
@@ -159,20 +161,41 @@ impl TableFunctionImpl for HostedFunction {
 }
 
 /// Runs a plan with the environment replaced.
+///
+/// A host does not see what a plan of another library requires of its input, nor what it gains from more partitions: between
+/// nodes of ours it would put nodes of its own. So it sees only what it made itself: nothing below a scan, and the input of an
+/// INSERT.
 #[derive(Debug)]
 struct HostedExec {
-    input: Arc<dyn ExecutionPlan>,
+    plan: Arc<dyn ExecutionPlan>,
+    /// Whether the children of `plan` are the host's.
+    has_input: bool,
 }
 
 impl HostedExec {
-    fn new(input: Arc<dyn ExecutionPlan>) -> Self {
-        Self { input }
+    fn scan(plan: Arc<dyn ExecutionPlan>) -> Self {
+        Self { plan, has_input: false }
+    }
+
+    fn insert(plan: Arc<dyn ExecutionPlan>) -> Self {
+        Self { plan, has_input: true }
+    }
+}
+
+/// The plan below a repartitioning that deals batches out in turn: the host adds it for speed, and rows of one key would lose
+/// their order.
+fn in_order(plan: &Arc<dyn ExecutionPlan>) -> Arc<dyn ExecutionPlan> {
+    let deals_out = matches!(plan.properties().output_partitioning(), Partitioning::RoundRobinBatch(_));
+    match plan.children().as_slice() {
+        [child] if deals_out && plan.name().contains("RepartitionExec") => Arc::clone(child),
+        _ => Arc::clone(plan),
     }
 }
 
 impl DisplayAs for HostedExec {
-    fn fmt_as(&self, _: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("PaimonHostedExec")
+    fn fmt_as(&self, format: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("PaimonHostedExec: ")?;
+        self.plan.fmt_as(format, f)
     }
 }
 
@@ -182,26 +205,28 @@ impl ExecutionPlan for HostedExec {
     }
 
     fn properties(&self) -> &Arc<PlanProperties> {
-        self.input.properties()
+        self.plan.properties()
     }
 
     fn children(&self) -> Vec<&Arc<dyn ExecutionPlan>> {
-        vec![&self.input]
+        if self.has_input { self.plan.children() } else { Vec::new() }
     }
 
     fn maintains_input_order(&self) -> Vec<bool> {
-        vec![true]
+        self.children().iter().map(|_| true).collect()
     }
 
     fn benefits_from_input_partitioning(&self) -> Vec<bool> {
-        vec![false]
+        self.children().iter().map(|_| false).collect()
     }
 
-    fn with_new_children(self: Arc<Self>, mut children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
-        match (children.pop(), children.is_empty()) {
-            (Some(input), true) => Ok(Arc::new(Self { input })),
-            _ => datafusion::common::internal_err!("PaimonHostedExec has one child"),
+    fn with_new_children(self: Arc<Self>, children: Vec<Arc<dyn ExecutionPlan>>) -> Result<Arc<dyn ExecutionPlan>> {
+        if children.is_empty() && !self.has_input {
+            return Ok(self);
         }
+        let children = children.iter().map(in_order).collect();
+        let options = ReplaceChildrenOptions::new(ChildrenPropertiesMode::Recompute);
+        Ok(Arc::new(Self { plan: Arc::clone(&self.plan).replace_children(children, options)?, has_input: true }))
     }
 
     fn apply_expressions(
@@ -215,22 +240,22 @@ impl ExecutionPlan for HostedExec {
         let context = TaskContext::new(
             context.task_id(),
             context.session_id(),
-            context.session_config().clone(),
+            context.session_config().clone().with_extension(Arc::new(InputOnCaller)),
             context.scalar_functions().clone(),
             context.higher_order_functions().clone(),
             context.aggregate_functions().clone(),
             context.window_functions().clone(),
             environment(),
         );
-        self.input.execute(partition, Arc::new(context))
+        self.plan.execute(partition, Arc::new(context))
     }
 
     fn metrics(&self) -> Option<MetricsSet> {
-        self.input.metrics()
+        self.plan.metrics()
     }
 
     fn partition_statistics(&self, partition: Option<usize>) -> Result<Arc<Statistics>> {
         #[expect(deprecated, reason = "what the engine's default still calls")]
-        self.input.partition_statistics(partition)
+        self.plan.partition_statistics(partition)
     }
 }

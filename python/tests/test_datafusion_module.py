@@ -172,9 +172,9 @@ def test_functions(env):
     bad = module.udf(lambda x: [1], pa.int64(), pa.int64(), "volatile", "bad")
     env.ctx.register_udf(bad)
     with pytest.raises(Exception, match="bad"):
-        env.rows("SELECT bad(n) FROM numbers")
+        env.rows("SELECT bad(n) FROM paimon.default.numbers")
     with pytest.raises(ValueError):
-        env.ctx.register_batch("numbers", pa.record_batch([pa.array([1])], names=["n"]))
+        env.ctx.register_batch("paimon.default.numbers", pa.record_batch([pa.array([1])], names=["n"]))
 
 
 def test_other_threads_run_and_the_event_loop_may_call(env):

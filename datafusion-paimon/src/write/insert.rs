@@ -86,6 +86,11 @@ impl fmt::Display for WriteMode {
     }
 }
 
+/// As an extension of the session's configuration: the input of an INSERT is polled on the thread that polls the INSERT. What
+/// another library planned starts tasks, and finds the runtime that they belong to on its own threads only.
+#[derive(Debug, Clone, Copy)]
+pub struct InputOnCaller;
+
 /// A plan that writes the rows of `input`, whose columns are those of the table in order, commits when all are written,
 /// and gives one row `count`. Nothing happens before it is executed; a failed or dropped execution leaves nothing.
 ///
@@ -241,11 +246,18 @@ impl Run {
             .with_resources(Resources { memory, parallelism });
         let mut uncommitted = Uncommitted::new(builder.new_commit());
         let mut tasks = JoinSet::new();
-        for part in self.parts(partitions)? {
-            let (builder, conform) = (builder.clone(), self.target.conform.clone());
-            tasks.spawn(write_all(builder, conform, part));
-        }
         let mut rows = 0;
+        if self.context.session_config().get_extension::<InputOnCaller>().is_some() {
+            let streams = self.parts(partitions)?.into_iter().flatten().collect();
+            let (written, messages) = write_on_caller(builder, self.target.conform.clone(), streams).await?;
+            rows += written;
+            uncommitted.add(messages);
+        } else {
+            for part in self.parts(partitions)? {
+                let (builder, conform) = (builder.clone(), self.target.conform.clone());
+                tasks.spawn(write_all(builder, conform, part));
+            }
+        }
         while let Some(done) = tasks.join_next().await {
             let (written, messages) =
                 done.map_err(|e| Error::internal("a writer panicked").with_source(e)).and_then(|r| r)?;
@@ -277,6 +289,33 @@ impl Run {
         count("rows_written", rows);
         count("files_written", files().count() as u64);
         count("bytes_written", files().map(|f| u64::try_from(f.file_size).unwrap_or(0)).sum());
+    }
+}
+
+/// Writes the rows of all streams as they come, without handing the streams to another task.
+async fn write_on_caller(
+    builder: WriteBuilder,
+    conform: Conform,
+    streams: Vec<SendableRecordBatchStream>,
+) -> paimon_core::Result<(u64, Vec<CommitMessage>)> {
+    let mut writer = Writer::try_new(&builder)?;
+    let write = async {
+        let (mut input, mut rows) = (futures::stream::select_all(streams), 0);
+        while let Some(batch) = input.next().await {
+            let batch = conform.batch(&batch.map_err(to_core)?)?;
+            if batch.num_rows() > 0 {
+                writer.write(&batch).await?;
+                rows += batch.num_rows() as u64;
+            }
+        }
+        Ok(rows)
+    };
+    match write.await {
+        Ok(rows) => Ok((rows, writer.finish().await?)),
+        Err(error) => {
+            writer.abort().await;
+            Err(error)
+        }
     }
 }
 

@@ -4,4 +4,4 @@ mod conform;
 mod insert;
 mod uncommitted;
 
-pub use insert::{WriteMode, insert_plan};
+pub use insert::{InputOnCaller, WriteMode, insert_plan};
