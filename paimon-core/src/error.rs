@@ -255,7 +255,7 @@ mod tests {
             .with_context("table", "db.t")
             .with_source("eof");
         assert_eq!(error.to_string(), "snapshot id is missing (file: snapshot-1, table: db.t): eof");
-        assert_eq!(std::mem::size_of::<Error>(), std::mem::size_of::<usize>());
+        assert_eq!(size_of::<Error>(), size_of::<usize>());
     }
 
     #[test]

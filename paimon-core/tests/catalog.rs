@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use paimon::spec::Schema;
 use paimon::types::{DataType, IntType, VarCharType};
-use paimon::{Catalog, CatalogFactory, CatalogOptions, Identifier, Options, Result};
+use paimon::{CatalogFactory, CatalogOptions, Identifier, Options, Result};
 
 /// With the crate under the name of the guide: `paimon = { package = "paimon-core", ... }`.
 extern crate paimon_core as paimon;

@@ -67,15 +67,15 @@ async fn an_overwrite_replaces_everything_of_an_unpartitioned_table() -> Result<
     for keyed in [false, true] {
         let table = w.table(if keyed { "k" } else { "a" }, keyed, &[]).await?;
         write(&table, &[(1, "a"), (2, "b")]).await?;
-        let all = Some(Overwrite::Static(BTreeMap::new()));
-        let builder = table.new_batch_write_builder().with_overwrite(all.clone());
+        let all = Overwrite::Static(BTreeMap::new());
+        let builder = table.new_batch_write_builder().with_overwrite(Some(all.clone()));
         let mut writer = builder.new_write()?;
         writer.write(&batch(&table, &[(9, "z")])).await?;
-        builder.new_commit().overwrite(writer.prepare_commit().await?, all.clone().unwrap()).await?;
+        builder.new_commit().overwrite(writer.prepare_commit().await?, all.clone()).await?;
         assert_eq!(read(&table).await?, rows(&[(9, "z")]));
         let latest = table.snapshots().latest().await?.unwrap();
         assert_eq!((latest.commit_kind, latest.total_record_count), (CommitKind::Overwrite, Some(1)));
-        let empty = table.new_batch_write_builder().new_commit().overwrite(Vec::new(), all.unwrap()).await?;
+        let empty = table.new_batch_write_builder().new_commit().overwrite(Vec::new(), all).await?;
         assert_eq!(empty, CommitOutcome::Committed { snapshot_id: 3 });
         assert_eq!(read(&table).await?, vec![]);
         let again = table.new_batch_write_builder().new_commit().truncate_table().await?;

@@ -1,4 +1,5 @@
 //! Runs every suite below `cases/`.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a failing test says where it failed")]
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

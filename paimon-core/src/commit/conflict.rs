@@ -85,9 +85,11 @@ fn check_bucket_counts(base: &[ManifestEntry], delta: &[ManifestEntry], partitio
 }
 
 type Key = Vec<Option<Datum>>;
+/// Files of one level of a bucket, with their key ranges.
+type Level<'a> = Vec<(Key, Key, &'a ManifestEntry)>;
 
 fn check_key_ranges<'a>(live: impl Iterator<Item = &'a ManifestEntry>, key_types: &[DataType]) -> Result<()> {
-    let mut levels: HashMap<(&BinaryRow, i32, i32), Vec<(Key, Key, &ManifestEntry)>> = HashMap::new();
+    let mut levels: HashMap<(&BinaryRow, i32, i32), Level<'_>> = HashMap::new();
     for entry in live.filter(|e| e.file.level > 0) {
         let range = (entry.file.min_key.decode(key_types)?, entry.file.max_key.decode(key_types)?, entry);
         levels.entry((&entry.partition, entry.bucket, entry.file.level)).or_default().push(range);

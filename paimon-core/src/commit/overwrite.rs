@@ -25,12 +25,15 @@ pub(crate) enum Replaced {
     Matching(Vec<PartitionSpec>),
 }
 
+/// Positions of partition columns with the values that they must have.
+type Positions = Vec<(usize, Option<Datum>)>;
+
 /// Tells which partitions are replaced.
 pub(crate) struct Matcher {
     row: RowType,
     types: Vec<DataType>,
     exact: HashSet<Vec<Option<Datum>>>,
-    specs: Option<Vec<Vec<(usize, Option<Datum>)>>>,
+    specs: Option<Vec<Positions>>,
     decided: HashMap<BinaryRow, bool>,
 }
 
@@ -55,7 +58,7 @@ impl Matcher {
         Ok(matcher)
     }
 
-    fn positions(&self, spec: &PartitionSpec) -> Result<Vec<(usize, Option<Datum>)>> {
+    fn positions(&self, spec: &PartitionSpec) -> Result<Positions> {
         let find = |(name, value): (&String, &Option<Datum>)| match self.row.index_of(name) {
             Some(position) => Ok((position, value.clone())),
             None => Err(Error::invalid_input(format!("column {name} is no partition column"))),

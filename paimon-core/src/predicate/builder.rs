@@ -239,10 +239,10 @@ fn list(field: &DataField, function: Function, literals: Vec<Literal>) -> Predic
     let mut values: Vec<Datum> = Vec::with_capacity(literals.len());
     let mut seen = std::collections::HashSet::new();
     for literal in literals {
-        if let Literal::Exact(value) = literal {
-            if seen.insert(value.clone()) {
-                values.push(value);
-            }
+        if let Literal::Exact(value) = literal
+            && seen.insert(value.clone())
+        {
+            values.push(value);
         }
     }
     match (function, values.len()) {

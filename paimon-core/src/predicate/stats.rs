@@ -56,16 +56,16 @@ fn safe_min(min: Option<Datum>) -> Option<Datum> {
     match min? {
         Datum::Float(v) if v.is_nan() => Some(Datum::Float(f32::NEG_INFINITY)),
         Datum::Double(v) if v.is_nan() => Some(Datum::Double(f64::NEG_INFINITY)),
-        Datum::Float(v) if v == 0.0 => Some(Datum::Float(-0.0)),
-        Datum::Double(v) if v == 0.0 => Some(Datum::Double(-0.0)),
+        Datum::Float(0.0) => Some(Datum::Float(-0.0)),
+        Datum::Double(0.0) => Some(Datum::Double(-0.0)),
         other => Some(other),
     }
 }
 
 fn safe_max(max: Option<Datum>) -> Option<Datum> {
     match max? {
-        Datum::Float(v) if v == 0.0 => Some(Datum::Float(0.0)),
-        Datum::Double(v) if v == 0.0 => Some(Datum::Double(0.0)),
+        Datum::Float(0.0) => Some(Datum::Float(0.0)),
+        Datum::Double(0.0) => Some(Datum::Double(0.0)),
         other => Some(other),
     }
 }

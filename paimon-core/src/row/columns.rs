@@ -32,10 +32,10 @@ pub fn encode_columns(columns: &[ArrayRef], types: &[DataType], nulls: NullLayou
 /// # Errors
 /// As [`encode_columns`].
 pub fn hash_columns(columns: &[ArrayRef], types: &[DataType]) -> Result<Vec<i32>> {
-    if let ([column], [data_type]) = (columns, types) {
-        if Slot::of(data_type) == Slot::Fixed {
-            return hash_fixed(&normalize(column, data_type)?, data_type);
-        }
+    if let ([column], [data_type]) = (columns, types)
+        && Slot::of(data_type) == Slot::Fixed
+    {
+        return hash_fixed(&normalize(column, data_type)?, data_type);
     }
     let rows = Encoded::try_new(columns, types, NullLayout::Reserved)?;
     Ok(rows.offsets.windows(2).map(|w| hash_words(&rows.buffer[w[0]..w[1]])).collect())

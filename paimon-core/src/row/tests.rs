@@ -172,7 +172,7 @@ fn other_encodings_of_a_column_give_the_same_rows() {
     let plain = array_from_datums(&words.map(|w| w.map(text)), &string()).unwrap();
     assert_eq!(hash_columns(&[view], &[string()]).unwrap(), hash_columns(&[plain], &[string()]).unwrap());
     let micros: ArrayRef = Arc::new(TimestampMicrosecondArray::from(vec![Some(-1_000), None]));
-    let rows = encode_columns(&[micros.clone()], &[timestamp(3)], NullLayout::Plain).unwrap();
+    let rows = encode_columns(std::slice::from_ref(&micros), &[timestamp(3)], NullLayout::Plain).unwrap();
     assert_eq!(rows[0].decode(&[timestamp(3)]).unwrap(), [Some(at(-1, 0))]);
     assert_eq!(hash_columns(&[micros], &[timestamp(3)]).unwrap(), rows.iter().map(hash).collect::<Vec<_>>());
     assert!(encode_columns(&[array_from_datums(&[], &int()).unwrap()], &[string()], NullLayout::Plain).is_err());

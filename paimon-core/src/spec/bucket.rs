@@ -122,7 +122,7 @@ fn hash_decimal(mut unscaled: i128, mut scale: u8) -> i32 {
 
 fn hash_float(value: f32) -> i32 {
     match value {
-        v if v == 0.0 => 0,
+        0.0 => 0,
         v if v.is_nan() => f32::NAN.to_bits() as i32,
         v => v.to_bits() as i32,
     }
@@ -130,7 +130,7 @@ fn hash_float(value: f32) -> i32 {
 
 fn hash_double(value: f64) -> i32 {
     match value {
-        v if v == 0.0 => 0,
+        0.0 => 0,
         v if v.is_nan() => hash_long(f64::NAN.to_bits()),
         v => hash_long(v.to_bits()),
     }

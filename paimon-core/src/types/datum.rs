@@ -54,7 +54,7 @@ impl Timestamp {
         match unit {
             TimeUnit::Second => (self.nanos == 0 && self.millis % 1_000 == 0).then_some(self.millis / 1_000),
             TimeUnit::Millisecond => (self.nanos == 0).then_some(self.millis),
-            TimeUnit::Microsecond => (self.nanos % 1_000 == 0).then(|| self.to_micros())?,
+            TimeUnit::Microsecond => self.nanos.is_multiple_of(1_000).then(|| self.to_micros())?,
             TimeUnit::Nanosecond => self.to_nanos(),
         }
     }

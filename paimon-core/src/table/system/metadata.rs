@@ -139,7 +139,7 @@ fn iso_duration(duration: Duration) -> String {
         }
     }
     let nanos = duration.subsec_nanos();
-    if seconds % 60 > 0 || nanos > 0 || text.len() == 2 {
+    if !seconds.is_multiple_of(60) || nanos > 0 || text.len() == 2 {
         text.push_str(&(seconds % 60).to_string());
         if nanos > 0 {
             text.push_str(format!(".{nanos:09}").trim_end_matches('0'));
