@@ -9,6 +9,7 @@ import threading
 import time
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from conftest import batch, to_rows, write
 
@@ -164,7 +165,7 @@ def test_reader_streams(env):
 
 
 def test_functions(env):
-    add = module.udf(lambda x: pa.compute.add(x, 10), pa.int64(), pa.int64(), "immutable", "plus_ten")
+    add = module.udf(lambda x: pc.add(x, 10), pa.int64(), pa.int64(), "immutable", "plus_ten")
     env.ctx.register_udf(add)
     assert repr(add) == "PythonScalarUDF(plus_ten)"
     env.ctx.register_batch("numbers", pa.record_batch([pa.array([1, None], pa.int64())], names=["n"]))
