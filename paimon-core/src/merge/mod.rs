@@ -1,11 +1,11 @@
 //! Merging sorted runs of one bucket: pure, sorted batches in, merged batches out.
 //!
-//! Everything here works on key-value batches (see [`datafile`](crate::datafile)): `_SEQUENCE_NUMBER`, `_VALUE_KIND`,
+//! Everything here works on key-value batches (see `datafile`(crate::datafile)): `_SEQUENCE_NUMBER`, `_VALUE_KIND`,
 //! then columns of the table, of which the key and the sequence fields must be present.
 //!
 //! Invariants: rows are never moved one value at a time. Keys become fixed-width numbers or byte strings once per batch
-//! ([`order_key`]), a loser tree walks them ([`tournament`]), the engine answers with ranges of rows ([`deduplicate`]),
-//! and the columns are gathered once per batch of the result ([`gather`]). No I/O. Source: merge-engine sheet sections 1
+//! (`order_key`), a loser tree walks them (`tournament`), the engine answers with ranges of rows (`deduplicate`),
+//! and the columns are gathered once per batch of the result (`gather`). No I/O. Source: merge-engine sheet sections 1
 //! and 2; `mergetree/compact/SortMergeReaderWithLoserTree.java`.
 
 mod deduplicate;
