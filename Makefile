@@ -7,12 +7,15 @@ VENV   := .venv
 PYTHON := $(VENV)/bin/python
 export CARGO_INCREMENTAL ?= 0
 CARGO  := cargo
+# Always the whole workspace: building one member alone would compile the engine again with other features.
+TARGET  = $(or $(CARGO_TARGET_DIR),$(CURDIR)/target)
 
 help:       ## shows the tasks
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 run: develop ## sets everything up and runs the main job in Rust SQL and in Python
-	$(CARGO) run --locked -q -p datafusion-paimon --example quickstart
+	$(CARGO) build --workspace --examples --locked
+	$(TARGET)/debug/examples/quickstart
 	$(PYTHON) python/examples/quickstart.py
 
 test: lint rust-test doc python-test interop ## sets everything up and runs all tests
@@ -34,7 +37,7 @@ $(VENV)/.done: python/requirements-dev.txt
 
 develop: $(VENV)/.done ## builds the Python module and makes it importable in .venv
 	$(CARGO) build --workspace --locked
-	install -m 644 "$$($(CARGO) metadata --format-version 1 --no-deps --locked | $(PYTHON) -c 'import json, sys; print(json.load(sys.stdin)["target_directory"])')/debug/lib_native.so" python/python/pypaimon_rust/_native.abi3.so
+	install -m 644 $(TARGET)/debug/lib_native.so python/python/pypaimon_rust/_native.abi3.so
 	echo "$(CURDIR)/python/python" > "$$($(PYTHON) -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/pypaimon_rust.pth"
 
 python-test: develop ## tests of the Python module
