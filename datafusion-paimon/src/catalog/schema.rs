@@ -161,7 +161,7 @@ impl PaimonCatalogProvider {
             }
             None => {
                 let table = self.table_with(identifier, options).await?;
-                Ok(Arc::new(PaimonTableProvider::try_new(table, handle).await?))
+                Ok(Arc::new(PaimonTableProvider::try_new(table, handle).await?.with_catalog_name(&self.name)))
             }
         }
     }

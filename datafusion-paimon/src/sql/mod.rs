@@ -23,5 +23,6 @@ mod zone;
 pub use context::SqlContext;
 pub use run::sql;
 
+pub(crate) use run::table_definition;
 pub(crate) use time_travel::VersionPlanner;
 pub(crate) use type_planner::PaimonTypePlanner;

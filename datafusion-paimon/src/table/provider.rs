@@ -3,7 +3,7 @@
 //! Invariants: one provider sees one snapshot, chosen when it is made, so that planning and execution agree and every
 //! use of a table in one statement sees the same rows.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use async_trait::async_trait;
 use datafusion::arrow::datatypes::SchemaRef;
@@ -20,6 +20,7 @@ use tokio::runtime::Handle;
 use crate::error::unsupported;
 use crate::expr::to_predicate;
 use crate::scan::{self, ScanRequest};
+use crate::sql::table_definition;
 use crate::write::{WriteMode, insert_plan};
 
 /// A table, pinned to a snapshot.
@@ -31,7 +32,9 @@ pub struct PaimonTableProvider {
     pinned: Table,
     schema: SchemaRef,
     handle: Handle,
-    definition: Option<String>,
+    /// The catalog that SHOW CREATE TABLE names.
+    catalog: String,
+    definition: OnceLock<Option<String>>,
 }
 
 impl PaimonTableProvider {
@@ -45,13 +48,13 @@ impl PaimonTableProvider {
             None => table.clone(),
         };
         let schema = to_arrow_schema(&table.schema().row_type());
-        Ok(Self { table, pinned, schema, handle, definition: None })
+        Ok(Self { table, pinned, schema, handle, catalog: "paimon".to_owned(), definition: OnceLock::new() })
     }
 
-    /// What SHOW CREATE TABLE prints.
+    /// The catalog that SHOW CREATE TABLE names.
     #[must_use]
-    pub fn with_definition(mut self, definition: impl Into<String>) -> Self {
-        self.definition = Some(definition.into());
+    pub fn with_catalog_name(mut self, name: impl Into<String>) -> Self {
+        self.catalog = name.into();
         self
     }
 
@@ -82,7 +85,7 @@ impl TableProvider for PaimonTableProvider {
     }
 
     fn get_table_definition(&self) -> Option<&str> {
-        self.definition.as_deref()
+        self.definition.get_or_init(|| table_definition(&self.catalog, &self.table).ok()).as_deref()
     }
 
     async fn scan(

@@ -28,6 +28,8 @@ use super::statement::Statement;
 use super::tokens::{Fragment, tokenize};
 use crate::error::to_datafusion;
 
+pub(crate) use show::table_definition;
+
 type Running<'f> = Pin<Box<dyn Future<Output = Result<DataFrame>> + Send + 'f>>;
 
 /// Runs one statement of the grammar of [`SqlContext`](super::SqlContext) in any session with Paimon catalogs.

@@ -240,6 +240,20 @@ pub(super) fn definition(path: &ObjectPath, table: &Table) -> Result<String> {
     Ok(Statement::CreateTable(Box::new(create)).to_string())
 }
 
+/// The statement that creates a table, for SHOW CREATE TABLE of the engine.
+///
+/// # Errors
+/// As [`definition`].
+pub(crate) fn table_definition(catalog: &str, table: &Table) -> Result<String> {
+    let identifier = table.identifier();
+    let path = ObjectPath {
+        catalog: catalog.to_owned(),
+        database: identifier.database().to_owned(),
+        object: identifier.object().to_owned(),
+    };
+    definition(&path, table)
+}
+
 /// Whether a name matches a pattern of LIKE, in which `*` is `%` too.
 fn matches(name: &str, pattern: &str) -> bool {
     let (name, pattern): (Vec<char>, Vec<char>) = (name.chars().collect(), pattern.chars().collect());
