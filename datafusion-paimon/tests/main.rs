@@ -1,4 +1,6 @@
 //! Tests of the public API.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a failing test says where it failed")]
 
+mod provider;
 mod sql;
+mod support;

@@ -17,7 +17,11 @@ use paimon_core::{Error, ErrorKind, Identifier, Table};
 use super::provider::PaimonCatalogProvider;
 use crate::blocking;
 use crate::error::{to_datafusion, unsupported};
+use crate::procedure;
 use crate::table::{PaimonSystemTableProvider, PaimonTableProvider};
+
+/// The database of the catalog's own tables, procedures and functions.
+const SYSTEM_DATABASE: &str = "sys";
 
 /// A database as a provider.
 #[derive(Debug, Clone)]
@@ -71,6 +75,10 @@ impl SchemaProvider for PaimonSchemaProvider {
     async fn table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>, DataFusionError> {
         if let Some(object) = self.catalog.temporary.get(&self.database, name) {
             return object.provider().await.map(Some);
+        }
+        // The engine looks up every name in FROM, also those of qualified table functions.
+        if self.database == SYSTEM_DATABASE && procedure::names().any(|procedure| procedure == name) {
+            return Ok(None);
         }
         let identifier = Identifier::new(&self.database, name);
         let (this, handle) = (self.catalog.clone(), self.catalog.handle.clone());

@@ -3,6 +3,7 @@
 mod batch_exec;
 mod provider;
 mod system;
+mod truncate;
 
 pub(crate) use batch_exec::{BatchSource, PaimonBatchExec};
 pub use provider::PaimonTableProvider;

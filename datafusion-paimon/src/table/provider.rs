@@ -8,8 +8,9 @@ use std::sync::{Arc, OnceLock};
 use async_trait::async_trait;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::catalog::{Session, TableProvider};
+use datafusion::common::DFSchemaRef;
 use datafusion::error::Result;
-use datafusion::logical_expr::dml::InsertOp;
+use datafusion::logical_expr::dml::{InsertOp, MergeIntoClause};
 use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_plan::ExecutionPlan;
 use paimon_core::Table;
@@ -17,7 +18,9 @@ use paimon_core::spec::Snapshot;
 use paimon_core::types::to_arrow_schema;
 use tokio::runtime::Handle;
 
-use crate::error::unsupported;
+use super::batch_exec::PaimonBatchExec;
+use super::truncate::Truncate;
+use crate::error::{to_datafusion, unsupported};
 use crate::expr::to_predicate;
 use crate::scan::{self, ScanRequest};
 use crate::sql::table_definition;
@@ -125,5 +128,33 @@ impl TableProvider for PaimonTableProvider {
             }
         };
         insert_plan(self.table.clone(), input, mode)
+    }
+
+    // The filters that reach the next two hooks come from the optimised plan: none may mean no WHERE, or a WHERE that was
+    // optimised away. A hook cannot tell, so it never changes rows.
+    async fn delete_from(&self, _: &dyn Session, _: Vec<Expr>) -> Result<Arc<dyn ExecutionPlan>> {
+        unsupported("install the Paimon extension to run DELETE")
+    }
+
+    async fn update(&self, _: &dyn Session, _: Vec<(String, Expr)>, _: Vec<Expr>) -> Result<Arc<dyn ExecutionPlan>> {
+        unsupported("install the Paimon extension to run UPDATE")
+    }
+
+    async fn truncate(&self, _: &dyn Session) -> Result<Arc<dyn ExecutionPlan>> {
+        // Refuses a handle that is pinned to a snapshot, and tables that cannot be written.
+        self.table.new_batch_write_builder().new_write().map_err(to_datafusion)?;
+        let source = Arc::new(Truncate(self.table.clone()));
+        Ok(Arc::new(PaimonBatchExec::try_new(source, None, self.handle.clone())?))
+    }
+
+    async fn merge_into(
+        &self,
+        _: &dyn Session,
+        _: Arc<dyn ExecutionPlan>,
+        _: DFSchemaRef,
+        _: Expr,
+        _: Vec<MergeIntoClause>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        unsupported("MERGE INTO a Paimon table")
     }
 }

@@ -1,0 +1,5 @@
+//! Catalogs, tables and functions in sessions of the engine.
+
+mod append;
+mod catalog;
+mod primary_key;
