@@ -2,4 +2,6 @@
 
 mod append;
 mod catalog;
+mod evolution;
 mod primary_key;
+mod types;
