@@ -11,6 +11,9 @@ use datafusion::common::config::{ConfigEntry, ConfigExtension, ExtensionOptions}
 use datafusion::error::Result;
 use paimon_core::Identifier;
 
+use crate::error::to_datafusion;
+use crate::sql::check_option;
+
 /// Dynamic options by key, without the prefix `paimon.`. Clones share their content.
 #[derive(Debug, Clone, Default)]
 pub struct DynamicOptions(Arc<RwLock<BTreeMap<String, String>>>);
@@ -92,6 +95,7 @@ impl ExtensionOptions for DynamicOptions {
         if value.is_empty() {
             self.remove(key);
         } else {
+            check_option(key, value).map_err(to_datafusion)?;
             DynamicOptions::set(self, key, value);
         }
         Ok(())

@@ -23,6 +23,7 @@ mod zone;
 pub use context::SqlContext;
 pub use run::sql;
 
-pub(crate) use run::table_definition;
+pub(crate) use constant::simplify_with;
+pub(crate) use run::{check_option, table_definition};
 pub(crate) use time_travel::VersionPlanner;
 pub(crate) use type_planner::PaimonTypePlanner;

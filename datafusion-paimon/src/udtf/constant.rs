@@ -4,9 +4,9 @@ use datafusion::common::ScalarValue;
 use datafusion::error::Result;
 use datafusion::logical_expr::Expr;
 use datafusion::logical_expr::simplify::SimplifyContext;
-use datafusion::optimizer::simplify_expressions::ExprSimplifier;
 
 use crate::error::invalid_input;
+use crate::sql::simplify_with;
 
 /// The value of a constant expression.
 ///
@@ -16,11 +16,7 @@ pub(crate) fn constant(expr: &Expr) -> Result<ScalarValue> {
     if let Expr::Literal(value, _) = expr {
         return Ok(value.clone());
     }
-    let context = SimplifyContext::builder().with_current_time().build();
-    match ExprSimplifier::new(context).simplify(expr.clone())? {
-        Expr::Literal(value, _) => Ok(value),
-        other => invalid_input(format!("an argument of a table function must be constant, found {other}")),
-    }
+    simplify_with(expr.clone(), SimplifyContext::builder().with_current_time().build())
 }
 
 /// The text of a constant expression.

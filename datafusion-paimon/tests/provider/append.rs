@@ -139,3 +139,44 @@ async fn concurrent_inserts_lose_nothing() {
     assert_eq!(world.rows("SELECT count(*), count(DISTINCT id) FROM paimon.d.t").await, ["20 20"]);
     assert_eq!(world.rows("SELECT max(snapshot_id) FROM paimon.d.t$snapshots").await, ["20"]);
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_insert_that_is_dropped_removes_its_files() {
+    let world = World::new().await;
+    let schema = Schema::builder().column("id", bigint()).option("target-file-size", "64 kb").build().unwrap();
+    world.create("t", schema).await;
+    let endless = "INSERT INTO paimon.d.t SELECT value * 7919 % 1000003 FROM generate_series(1, 1000000000)";
+    let frame = world.session.sql(endless).await.unwrap();
+    let insert = tokio::task::JoinSet::from_iter([frame.collect()]);
+    while world.data_files().is_empty() {
+        tokio::time::sleep(std::time::Duration::from_millis(20)).await;
+    }
+    drop(insert);
+    for _ in 0..200 {
+        if world.data_files().is_empty() {
+            break;
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    assert_eq!(world.data_files(), Vec::<std::path::PathBuf>::new());
+    assert_eq!(world.rows("SELECT count(*) FROM paimon.d.t").await, ["0"]);
+}
+
+#[tokio::test]
+async fn explain_shows_what_was_pruned() {
+    let world = World::new().await;
+    world.create("p", partitioned()).await;
+    world.ok("INSERT INTO paimon.d.p VALUES (1, 'a', 1), (2, 'b', 1)").await;
+    world.ok("INSERT INTO paimon.d.p VALUES (30, 'a', 1), (40, 'b', 2)").await;
+    let plan = world.plan("SELECT id FROM paimon.d.p WHERE dt = 'a' AND id > 20").await;
+    assert!(plan.contains("table=d.p, snapshot=2, splits=1, files=1"), "{plan}");
+    assert!(plan.contains("partition 2->bucket 2->statistics 1"), "{plan}");
+    let analyzed = lines_of(&world.ok("EXPLAIN ANALYZE SELECT id FROM paimon.d.p WHERE dt = 'a' AND id > 20").await);
+    assert!(analyzed.contains("files_pruned_by_statistics=1"), "{analyzed}");
+    let nothing = world.plan("SELECT id FROM paimon.d.p WHERE dt = 'zzz'").await;
+    assert!(nothing.contains("snapshot=2, splits=0, files=0"), "{nothing}");
+}
+
+fn lines_of(batches: &[datafusion::arrow::record_batch::RecordBatch]) -> String {
+    crate::support::lines(batches).join("\n")
+}

@@ -28,6 +28,7 @@ use super::statement::Statement;
 use super::tokens::{Fragment, tokenize};
 use crate::error::to_datafusion;
 
+pub(crate) use set::check_option;
 pub(crate) use show::table_definition;
 
 type Running<'f> = Pin<Box<dyn Future<Output = Result<DataFrame>> + Send + 'f>>;

@@ -108,7 +108,7 @@ impl Session<'_> {
 }
 
 /// Checks an option that is set for tables; `key` is without `paimon.`, perhaps with catalog, database and table before it.
-fn check_option(key: &str, value: &str) -> paimon_core::Result<()> {
+pub(crate) fn check_option(key: &str, value: &str) -> paimon_core::Result<()> {
     let scoped = || key.splitn(4, '.').nth(3).filter(|option| is_known(option));
     let Some(option) = is_known(key).then_some(key).or_else(scoped) else {
         let names: Vec<String> = OPTION_NAMES.iter().map(|n| (*n).to_owned()).collect();
