@@ -7,3 +7,4 @@ mod compact;
 mod concurrency;
 mod main_job;
 mod maintenance;
+mod plan;

@@ -16,6 +16,10 @@ mod sections;
 mod split;
 mod split_generator;
 mod table_scan;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
 
 pub use entries::live_entries;
 pub use packing::pack;

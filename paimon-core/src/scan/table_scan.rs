@@ -103,17 +103,17 @@ async fn schemas_of(table: &Table, manifests: &[Arc<Vec<ManifestEntry>>]) -> Res
 }
 
 /// The steps after all metadata is read.
-struct Planner {
-    table: Table,
-    mode: ReadMode,
-    filter: Predicate,
-    limit: Option<i64>,
+pub(super) struct Planner {
+    pub(super) table: Table,
+    pub(super) mode: ReadMode,
+    pub(super) filter: Predicate,
+    pub(super) limit: Option<i64>,
     /// Whether the filter speaks of columns other than the partition's.
-    tests_values: bool,
+    pub(super) tests_values: bool,
 }
 
 impl Planner {
-    fn plan(
+    pub(super) fn plan(
         &self,
         snapshot: Snapshot,
         manifests: &[Arc<Vec<ManifestEntry>>],

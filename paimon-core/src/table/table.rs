@@ -7,7 +7,7 @@ use super::{CompactBuilder, ReadBuilder, WriteBuilder};
 use crate::catalog::Identifier;
 use crate::clock::Clock;
 use crate::commit::SnapshotCommit;
-use crate::error::Result;
+use crate::error::{Entity, Error, Result};
 use crate::format::FooterCache;
 use crate::meta::{Manifests, Schemas, Selector, Snapshots, TablePaths, Tags};
 use crate::options::Options;
@@ -178,6 +178,11 @@ impl Table {
     /// `InvalidConfig` for a bad value, an option that may not change, or two selectors; `NotFound` if a selector selects
     /// nothing; `Unsupported` for a known option that is not built.
     pub async fn with_dynamic_options(&self, dynamic: &BTreeMap<String, Option<String>>) -> Result<Self> {
+        if let Some(Some(branch)) = dynamic.get(BRANCH.key)
+            && branch != self.branch()
+        {
+            return Box::pin(self.on_branch(branch).await?.with_dynamic_options(dynamic)).await;
+        }
         let mut options = self.0.options.clone();
         crate::spec::check_dynamic_options(&options, dynamic)?;
         for (key, value) in dynamic {
@@ -210,6 +215,21 @@ impl Table {
         let schema = self.schemas().latest().await?.ok_or_else(|| self.identifier().not_found())?;
         let options = Options::from(schema.options.clone());
         Ok(Self(Arc::new(Inner { schema, options, pinned: None, ..self.0.as_ref().clone() })))
+    }
+
+    /// The same table on another branch, with the newest schema of that branch.
+    ///
+    /// # Errors
+    /// `NotFound(Branch)`; `Storage` or `Corrupt`.
+    async fn on_branch(&self, branch: &str) -> Result<Self> {
+        let paths = TablePaths::new(self.location(), branch);
+        let schemas = Schemas::new(self.0.io.clone(), paths.clone());
+        let Some(schema) = schemas.latest().await? else {
+            let name = self.identifier().to_string();
+            return Err(Error::not_found(Entity::Branch, format!("branch {branch} of table {name} does not exist")));
+        };
+        let options = Options::from(schema.options.clone());
+        Ok(Self(Arc::new(Inner { paths, schema, schemas, options, pinned: None, ..self.0.as_ref().clone() })))
     }
 
     /// Starts a read.

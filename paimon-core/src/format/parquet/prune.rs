@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use ::parquet::arrow::arrow_reader::RowSelection;
 use ::parquet::file::metadata::ParquetMetaData;
+use ::parquet::file::page_index::column_index::ColumnIndexMetaData;
 
 use super::bounds::{Bounds, BoundsReader};
 use super::projection::flat_leaf;
@@ -54,6 +55,10 @@ pub(super) fn pages(footer: &ParquetMetaData, group: usize, predicate: &Predicat
 fn leaf_pages(footer: &ParquetMetaData, group: usize, leaf: &Leaf) -> Option<RowSelection> {
     let position = flat_leaf(footer.file_metadata().schema_descr(), &leaf.name)?;
     let index = footer.column_index()?.get(group)?.get(position)?;
+    // Writers leave out the column index of columns whose bounds they do not know: NaN.
+    if matches!(index, ColumnIndexMetaData::NONE) {
+        return None;
+    }
     let locations = footer.offset_index()?.get(group)?.get(position)?.page_locations();
     let total = usize::try_from(footer.row_group(group).num_rows()).ok()?;
     if u64::try_from(locations.len()) != Ok(index.num_pages()) {
