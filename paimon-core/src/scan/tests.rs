@@ -2,9 +2,9 @@
 
 use proptest::prelude::*;
 
+use super::TableScan;
 use super::testing::*;
-use super::*;
-use crate::error::ErrorKind;
+use crate::error::{Entity, ErrorKind};
 use crate::predicate::Predicate;
 use crate::row::{BinaryRow, NullLayout};
 use crate::spec::{BucketFunction, DataFileMeta, ManifestEntry, bucket_of};
@@ -411,6 +411,29 @@ fn files_that_cannot_be_read_are_refused_unless_they_are_pruned() {
     assert_eq!((error.kind(), error.context_value("file")), (ErrorKind::Unsupported, Some("a.orc")));
     let elsewhere = table.builder().equal("k", Datum::Int(9)).unwrap();
     assert!(table.plan(&entries, Some(elsewhere), None).splits().is_empty());
+}
+
+#[tokio::test]
+async fn a_snapshot_whose_files_stay_missing_is_an_error() {
+    let table = append_table(&[]).table;
+    let scan = |t: &crate::Table| TableScan::new(t.clone(), None, None);
+    let empty = scan(&table).plan().await.unwrap();
+    assert_eq!((empty.snapshot_id(), empty.splits().len()), (None, 0));
+    let gone = crate::spec::Snapshot { base_manifest_list: "manifest-list-gone".into(), ..snapshot(1) };
+    table.snapshots().publish(&gone).await.unwrap();
+    for handle in [table.clone(), table.pinned_to(gone)] {
+        let error = scan(&handle).plan().await.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::NotFound(Entity::File), "{error}");
+        assert!(error.to_string().contains("manifest-list-gone"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn tables_that_cannot_be_read_are_refused_first() {
+    let table = keyed_table(&[("merge-engine", "aggregation")]).table;
+    let error = TableScan::new(table, None, None).plan().await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
+    assert!(error.to_string().contains("merge-engine"), "{error}");
 }
 
 /// A bucket of files with one value per key, some of which compaction moved down, and what merging makes of it.

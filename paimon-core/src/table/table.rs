@@ -11,7 +11,7 @@ use crate::error::{Entity, Error, Result};
 use crate::format::FooterCache;
 use crate::meta::{Manifests, Schemas, Selector, Snapshots, TablePaths, Tags};
 use crate::options::Options;
-use crate::spec::{BUCKET, Snapshot, TableSchema};
+use crate::spec::{BRANCH, BUCKET, Snapshot, TableSchema};
 use crate::storage::FileIO;
 
 /// A table of a catalog. Cheap to clone; keeps the schema that it was loaded with, while snapshots are looked up anew by
