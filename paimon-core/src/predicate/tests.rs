@@ -233,7 +233,7 @@ fn trees_are_flat_and_without_constants() {
     assert_eq!(Predicate::or([one.clone(), Predicate::AlwaysTrue]), Predicate::AlwaysTrue);
     assert_eq!(Predicate::or([]), Predicate::AlwaysFalse);
     assert_eq!(both.field_ids().into_iter().collect::<Vec<_>>(), [0, 2]);
-    assert_eq!(Predicate::or([both.clone(), two]).to_string(), "(i = 1 AND s = 'x' AND i = 1) OR s = 'x'");
+    assert_eq!(Predicate::or([both, two]).to_string(), "(i = 1 AND s = 'x' AND i = 1) OR s = 'x'");
     let like = b.like("s", text("a_")).unwrap();
     assert_eq!(Predicate::and([one, like]).negate(), None);
 }
@@ -250,7 +250,7 @@ fn projection_follows_the_sheet() {
     // (dt='x' AND id=2) OR dt='y' prunes to x and y.
     let mixed = Predicate::or([Predicate::and([dt("x"), id()]), dt("y")]);
     assert_eq!(mixed.project(&is_partition), Predicate::or([dt("x"), dt("y")]));
-    assert_eq!(mixed.split(&is_partition), (Predicate::AlwaysTrue, mixed.clone()));
+    assert_eq!(mixed.split(&is_partition), (Predicate::AlwaysTrue, mixed));
     let both = Predicate::and([dt("x"), id()]);
     assert_eq!(both.split(&is_partition), (dt("x"), id()));
 }

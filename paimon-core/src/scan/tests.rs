@@ -139,7 +139,7 @@ fn levels_belong_to_the_identity() {
     let table = keyed_table(&[]);
     let old = add(keyed("a", 0, 1, 9));
     let upgraded = add(keyed("a", 5, 1, 9));
-    for entries in [[old.clone(), delete(&old), upgraded.clone()], [upgraded.clone(), delete(&old), old.clone()]] {
+    for entries in [[old.clone(), delete(&old), upgraded.clone()], [upgraded, delete(&old), old.clone()]] {
         let plan = table.plan(&entries, None, None);
         assert_eq!(show(&plan), ["a*"]);
         assert_eq!(plan.splits()[0].files[0].level, 5);
@@ -156,7 +156,7 @@ fn both_layouts_of_null_are_one_partition() {
     let null = |layout| BinaryRow::encode(&[None], &[timestamp(6)], layout).unwrap();
     let (plain, reserved) = (null(NullLayout::Plain), null(NullLayout::Reserved));
     assert_ne!(plain, reserved);
-    let first = add_to(plain.clone(), 0, -1, file("a"));
+    let first = add_to(plain, 0, -1, file("a"));
     let entries = [first.clone(), add_to(reserved.clone(), 0, -1, file("b"))];
     assert_eq!(show(&table.plan(&entries, None, None)), ["a b*"]);
     let removed = ManifestEntry { partition: reserved, ..delete(&first) };
@@ -456,8 +456,11 @@ fn any_bucket() -> impl Strategy<Value = Vec<(i32, Vec<(i32, u8)>)>> {
     })
 }
 
+/// Position among the files, level, and rows.
+type ModelFile = (usize, i32, Vec<(i32, u8)>);
+
 /// The rows of the newest version of each key: lower levels are newer, on level 0 later files are.
-fn merged(files: &[(usize, i32, Vec<(i32, u8)>)]) -> std::collections::BTreeMap<i32, u8> {
+fn merged(files: &[ModelFile]) -> std::collections::BTreeMap<i32, u8> {
     let mut order: Vec<_> = files.iter().collect();
     order.sort_by_key(|(position, level, _)| (std::cmp::Reverse(*level), *position));
     order.into_iter().flat_map(|(_, _, rows)| rows.iter().copied()).collect()
@@ -486,7 +489,7 @@ proptest! {
             3 => *row.0 == key || *row.1 == value,
             _ => *row.0 <= key && *row.1 == value,
         };
-        let all: Vec<(usize, i32, Vec<(i32, u8)>)> =
+        let all: Vec<ModelFile> =
             bucket.into_iter().enumerate().map(|(i, (level, rows))| (i, level, rows)).collect();
         let entries: Vec<ManifestEntry> = all
             .iter()
