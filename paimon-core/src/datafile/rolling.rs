@@ -25,6 +25,8 @@ const KEY_VALUE_FILE_SIZE: u64 = 128 << 20;
 const APPEND_FILE_SIZE: u64 = 256 << 20;
 /// A file has at least this many rows before its size ends it.
 const LEAST_ROWS: u64 = 1_000;
+/// Flushes of one file: Parquet numbers row groups with 15 bits.
+const MOST_FLUSHES: u32 = 10_000;
 /// Rows after which the size of a file is looked at.
 const SLICE_ROWS: usize = 16_384;
 
@@ -83,6 +85,7 @@ struct OpenFile {
     name: String,
     writer: Box<dyn FileWriter>,
     facts: FileFacts,
+    flushes: u32,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -197,7 +200,7 @@ impl RollingWriter {
                     let output = self.output(&name);
                     let writer = self.format.write(output, self.columns.fields(), &self.config.options)?;
                     let facts = self.columns.facts(self.next_sequence);
-                    self.open.insert(OpenFile { name, writer, facts })
+                    self.open.insert(OpenFile { name, writer, facts, flushes: 0 })
                 }
             };
             let rows = self.limits.room(file.facts.rows()).min(batch.num_rows() - start);
@@ -215,7 +218,7 @@ impl RollingWriter {
 
     async fn end_file(&mut self) -> Result<()> {
         let Some(file) = self.open.take() else { return Ok(()) };
-        let OpenFile { name, writer, facts } = file;
+        let OpenFile { name, writer, facts, .. } = file;
         // From here on the file may exist and must be found by the clean-up.
         self.done.push(facts.meta(&name, &self.config)?);
         let size = writer.finish().await?;
@@ -230,14 +233,18 @@ impl RollingWriter {
         self.open.as_ref().map_or(0, |file| file.writer.buffered_bytes())
     }
 
-    /// Writes out what is buffered, so that the memory is free; the file stays open.
+    /// Writes out what is buffered, so that the memory is free; the file stays open unless it was flushed too often.
     ///
     /// # Errors
     /// As [`RollingWriter::write`].
     pub async fn flush(&mut self) -> Result<()> {
         self.check_usable()?;
         let flushed = match &mut self.open {
-            Some(file) => file.writer.flush().await,
+            Some(file) if file.flushes < MOST_FLUSHES => {
+                file.flushes += 1;
+                file.writer.flush().await
+            }
+            Some(_) => self.end_file().await,
             None => Ok(()),
         };
         self.or_clean_up(flushed).await

@@ -448,3 +448,115 @@ async fn timestamps_beyond_nanoseconds_are_refused() {
         }
     }
 }
+
+mod pruning {
+    use arrow::array::Float64Array;
+    use arrow::compute::filter_record_batch;
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::predicate::evaluate;
+
+    /// Few different values, so that row groups and pages differ and equal each other.
+    fn doubles() -> impl Strategy<Value = f64> {
+        prop_oneof![Just(-0.0), Just(0.0), Just(f64::NAN), Just(f64::INFINITY), (-3i32..4).prop_map(f64::from)]
+    }
+
+    fn texts() -> impl Strategy<Value = String> {
+        "[ab]{0,2}".prop_map(|s| {
+            format!("{}{s}", "long common beginning of every text, beyond what an index keeps ".repeat(2))
+        })
+    }
+
+    fn leaf() -> impl Strategy<Value = Predicate> {
+        use Function::*;
+        let functions = prop::sample::select(vec![
+            Equal,
+            NotEqual,
+            LessThan,
+            LessOrEqual,
+            GreaterThan,
+            GreaterOrEqual,
+            IsNull,
+            IsNotNull,
+            In,
+            NotIn,
+            Between,
+            NotBetween,
+        ]);
+        let literals = prop_oneof![
+            (Just(0), prop::collection::vec((-3i32..4).prop_map(Datum::Int), 2)),
+            (Just(1), prop::collection::vec(doubles().prop_map(Datum::Double), 2)),
+            (Just(2), prop::collection::vec(texts().prop_map(Datum::String), 2)),
+        ];
+        (functions, literals).prop_map(|(function, (column, mut literals))| {
+            literals.truncate(function.arity().unwrap_or(2));
+            let (name, data_type) = [("i", int()), ("d", double()), ("s", string())][column].clone();
+            let name = name.to_owned();
+            Predicate::Leaf(Leaf { field_id: column as i32, name, data_type, function, literals })
+        })
+    }
+
+    fn predicate() -> impl Strategy<Value = Predicate> {
+        leaf().prop_recursive(2, 6, 3, |inner| {
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 1..3).prop_map(Predicate::And),
+                prop::collection::vec(inner, 1..3).prop_map(Predicate::Or),
+            ]
+        })
+    }
+
+    /// Runs of equal rows, each the length of a page at least.
+    type Runs = Vec<(Option<i32>, Option<f64>, Option<String>)>;
+
+    fn runs() -> impl Strategy<Value = Runs> {
+        let run = (prop::option::of(-3i32..4), prop::option::of(doubles()), prop::option::of(texts()));
+        prop::collection::vec(run, 1..5)
+    }
+
+    const RUN: usize = 1_100;
+
+    fn rows(schema: &TableSchema, runs: &Runs) -> RecordBatch {
+        let repeated = || runs.iter().flat_map(|run| std::iter::repeat_n(run, RUN));
+        let columns: Vec<ArrayRef> = vec![
+            Arc::new(Int32Array::from_iter(repeated().map(|r| r.0))),
+            Arc::new(Float64Array::from_iter(repeated().map(|r| r.1))),
+            Arc::new(StringArray::from_iter(repeated().map(|r| r.2.as_deref()))),
+        ];
+        batch(schema, columns)
+    }
+
+    async fn check(groups: &[Runs], predicate: Predicate) {
+        let schema = schema(&[("i", int()), ("d", double()), ("s", string())]);
+        let room = Room::new();
+        let options = [("parquet.page.size", "1 b"), ("parquet.enable.dictionary", "false")];
+        let mut writer = RollingWriter::try_new(room.config(&schema, &options, append())).unwrap();
+        let mut all = Vec::new();
+        for runs in groups {
+            all.push(rows(&schema, runs));
+            writer.write(all.last().unwrap()).await.unwrap();
+            writer.flush().await.unwrap();
+        }
+        let files = writer.close().await.unwrap();
+        let mut request = room.request(&files[0], &schema.fields);
+        request.filter = Some(predicate.clone());
+        let stream = room.reader(&schema).read(request).await.unwrap();
+        let read: Vec<RecordBatch> = stream.try_collect().await.unwrap();
+        let passing = |batches: &[RecordBatch]| {
+            let all = concat_batches(&to_arrow_schema(&schema.row_type()), batches).unwrap();
+            filter_record_batch(&all, &evaluate(&predicate, &all).unwrap()).unwrap()
+        };
+        // Compared as text: NaN is equal to itself here.
+        assert_eq!(format!("{:?}", passing(&read)), format!("{:?}", passing(&all)));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(12))]
+
+        #[test]
+        fn no_row_that_passes_is_skipped(groups in prop::collection::vec(runs(), 1..3), predicate in predicate()) {
+            let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+            runtime.block_on(check(&groups, predicate));
+        }
+    }
+}

@@ -24,7 +24,6 @@ use super::prune;
 use super::source::fetch;
 use crate::error::{Error, Result, ResultExt};
 use crate::format::{BatchStream, InputFile, ReadRequest};
-use crate::predicate::Predicate;
 use crate::types::{DataField, RowType, to_arrow_schema};
 
 /// Starts to read; the footer is read before this returns.
@@ -61,7 +60,7 @@ async fn open(file: &InputFile, request: &ReadRequest) -> Result<Option<Opened>>
     let schema = footer.file_metadata().schema_descr();
     let projection = Projection::new(schema, &request.columns)?;
     let mut groups = match &request.predicate {
-        Some(predicate) => prune::row_groups(&footer, predicate),
+        Some(predicate) => guarded(|| Ok(prune::row_groups(&footer, predicate)))?,
         None => (0..footer.num_row_groups()).collect(),
     };
     let selection = Selection::new(&footer, request)?;
@@ -104,7 +103,10 @@ impl Selection {
         for (i, group) in footer.row_groups().iter().enumerate() {
             let count = usize::try_from(group.num_rows())
                 .map_err(|_| Error::corrupt(format!("row group {i} has {} rows", group.num_rows())))?;
-            let by_pages = request.predicate.as_ref().and_then(|p: &Predicate| prune::pages(footer, i, p));
+            let by_pages = match &request.predicate {
+                Some(predicate) => guarded(|| Ok(prune::pages(footer, i, predicate)))?,
+                None => None,
+            };
             let by_rows = request.rows.as_ref().map(|rows| part(rows, start, count)).transpose()?;
             groups.push(match (by_pages, by_rows) {
                 (Some(pages), Some(rows)) => Some(pages.intersection(&rows)),
