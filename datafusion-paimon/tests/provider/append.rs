@@ -177,6 +177,6 @@ async fn explain_shows_what_was_pruned() {
     assert!(nothing.contains("snapshot=2, splits=0, files=0"), "{nothing}");
 }
 
-fn lines_of(batches: &[datafusion::arrow::record_batch::RecordBatch]) -> String {
+fn lines_of(batches: &[arrow::record_batch::RecordBatch]) -> String {
     crate::support::lines(batches).join("\n")
 }
