@@ -122,3 +122,45 @@ async fn a_table_that_is_dropped_while_it_is_read_is_an_error() -> Result<()> {
     assert!(error.to_string().contains(".parquet"), "{error}");
     Ok(())
 }
+
+fn data_files(directory: &std::path::Path) -> usize {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().map(|e| e.unwrap().path());
+    entries
+        .map(|p| if p.is_dir() { data_files(&p) } else { usize::from(p.extension().is_some_and(|e| e == "parquet")) })
+        .sum()
+}
+
+#[tokio::test]
+async fn an_aborted_write_leaves_no_file_wherever_it_was_interrupted() -> Result<()> {
+    let w = warehouse().await?;
+    for keyed in [false, true] {
+        // Each batch ends row groups and files, so that a write waits at every kind of place.
+        let small = [("target-file-size", "1 b"), ("write-buffer-size", "1 b"), ("file.block-size", "1 b")];
+        let table = w.table(if keyed { "k" } else { "a" }, keyed, &small).await?;
+        let many: Vec<(i32, &str)> = (0..3_000).map(|i| (i, "value")).collect();
+        let rows = batch(&table, &many);
+        let mut interrupted = 0;
+        for polls in 0..40 {
+            let mut writer = table.new_batch_write_builder().new_write()?;
+            writer.write(&rows).await?;
+            {
+                let mut write = std::pin::pin!(writer.write(&rows));
+                let mut left = polls;
+                let unfinished = std::future::poll_fn(|context| match write.as_mut().poll(context) {
+                    std::task::Poll::Ready(outcome) => std::task::Poll::Ready(outcome.is_err()),
+                    std::task::Poll::Pending if left == 0 => std::task::Poll::Ready(true),
+                    std::task::Poll::Pending => {
+                        left -= 1;
+                        std::task::Poll::Pending
+                    }
+                });
+                interrupted += usize::from(unfinished.await);
+            }
+            writer.abort().await;
+            // A file that was being made when the caller went away may appear a moment later; it is deleted after it.
+            assert_eq!(data_files(std::path::Path::new(table.location())), 0, "keyed {keyed}, polls {polls}");
+        }
+        assert!(interrupted > 0);
+    }
+    Ok(())
+}

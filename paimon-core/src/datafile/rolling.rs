@@ -255,10 +255,23 @@ impl RollingWriter {
     /// # Errors
     /// As [`RollingWriter::write`].
     pub async fn close(mut self) -> Result<Vec<DataFileMeta>> {
+        self.end().await?;
+        Ok(self.take_files())
+    }
+
+    /// Ends the last file. The files still are this writer's: [`RollingWriter::abort`] deletes them.
+    ///
+    /// # Errors
+    /// As [`RollingWriter::write`].
+    pub async fn end(&mut self) -> Result<()> {
         self.check_usable()?;
         let ended = self.end_file().await;
-        self.or_clean_up(ended).await?;
-        Ok(self.done)
+        self.or_clean_up(ended).await
+    }
+
+    /// Gives away the files that were ended.
+    pub fn take_files(&mut self) -> Vec<DataFileMeta> {
+        std::mem::take(&mut self.done)
     }
 
     /// Deletes everything that was written, best effort.

@@ -68,6 +68,7 @@ impl BucketWriter {
                     next_sequence,
                     buffer: Vec::new(),
                     bytes: 0,
+                    open: None,
                     files: Vec::new(),
                 }))
             }
@@ -98,17 +99,19 @@ impl BucketWriter {
         }
     }
 
-    /// Ends the files and gives them. A failure deletes them.
-    pub(super) async fn close(self) -> Result<Vec<DataFileMeta>> {
+    /// Ends the files. They still are this writer's: [`BucketWriter::abort`] deletes them.
+    pub(super) async fn end(&mut self) -> Result<()> {
         match self {
-            Self::Append(writer) => writer.close().await,
-            Self::KeyValue(mut writer) => match writer.flush().await {
-                Ok(()) => Ok(writer.files),
-                Err(error) => {
-                    writer.abort().await;
-                    Err(error)
-                }
-            },
+            Self::Append(writer) => writer.end().await,
+            Self::KeyValue(writer) => writer.flush().await,
+        }
+    }
+
+    /// Gives away the files that were ended.
+    pub(super) fn take_files(&mut self) -> Vec<DataFileMeta> {
+        match self {
+            Self::Append(writer) => writer.take_files(),
+            Self::KeyValue(writer) => std::mem::take(&mut writer.files),
         }
     }
 
@@ -130,6 +133,8 @@ pub(super) struct KeyValueWriter {
     next_sequence: i64,
     buffer: Vec<RecordBatch>,
     bytes: usize,
+    /// The writer of a flush that has not ended.
+    open: Option<RollingWriter>,
     files: Vec<DataFileMeta>,
 }
 
@@ -159,15 +164,21 @@ impl KeyValueWriter {
         self.bytes = 0;
         let rule = Arc::clone(&self.rule);
         let merged = runtime::cpu(move || sort_merge(&buffer, &rule, BATCH_ROWS)).await?;
-        let mut writer = RollingWriter::try_new(self.config.clone())?;
+        // Owned here while it writes, so that what a caller stops waiting for can still be deleted.
+        let writer = self.open.insert(RollingWriter::try_new(self.config.clone())?);
         for batch in merged {
             writer.write(&batch).await?;
         }
-        self.files.extend(writer.close().await?);
+        writer.end().await?;
+        self.files.extend(writer.take_files());
+        self.open = None;
         Ok(())
     }
 
     async fn abort(self) {
+        if let Some(writer) = self.open {
+            writer.abort().await;
+        }
         for file in self.files {
             // A file that cannot be deleted stays as one that no metadata names.
             let _ = self.config.io.delete(&format!("{}/{}", self.config.bucket_dir, file.file_name)).await;

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 
 use arrow::array::Int8Array;
 use arrow::record_batch::RecordBatch;
+use futures::future::{BoxFuture, FutureExt};
 use futures::stream::{self, StreamExt};
 
 use super::bucket_writer::{BucketWriter, Layout};
@@ -209,23 +210,18 @@ impl TableWrite {
 
     /// Hands the rows to their writers, several at a time.
     async fn write_routed(&mut self, routed: Vec<Routed>) -> Result<()> {
-        let mut work = Vec::with_capacity(routed.len());
-        for part in routed {
-            let writer = self.writers.remove(&part.key).ok_or_else(|| Error::internal("a bucket has no writer"))?;
-            work.push((part, writer));
+        let mut parts: HashMap<BucketKey, Routed> = routed.into_iter().map(|part| (part.key.clone(), part)).collect();
+        // Writers stay in the map while they write: a caller that stops waiting leaves them to be aborted.
+        let mut work: Vec<BoxFuture<'_, Result<()>>> = Vec::with_capacity(parts.len());
+        for (key, writer) in &mut self.writers {
+            if let Some(part) = parts.remove(key) {
+                work.push(async move { writer.write(&part.batch, part.kinds.as_ref()).await }.boxed());
+            }
         }
-        let mut outcomes = stream::iter(work)
-            .map(|(part, mut writer)| async move {
-                let outcome = writer.write(&part.batch, part.kinds.as_ref()).await;
-                (part.key, writer, outcome)
-            })
-            .buffer_unordered(self.parallelism);
-        let mut result = Ok(());
-        while let Some((key, writer, outcome)) = outcomes.next().await {
-            self.writers.insert(key, writer);
-            result = result.and(outcome);
+        if !parts.is_empty() {
+            return Err(Error::internal("a bucket has no writer"));
         }
-        result
+        all(work, self.parallelism).await
     }
 
     fn buffered_bytes(&self) -> usize {
@@ -256,31 +252,31 @@ impl TableWrite {
     pub async fn prepare_commit(&mut self) -> Result<Vec<CommitMessage>> {
         self.check_open()?;
         self.state = State::Prepared;
+        let mut work: Vec<BoxFuture<'_, Result<()>>> = Vec::with_capacity(self.writers.len());
+        for writer in self.writers.values_mut() {
+            work.push(writer.end().boxed());
+        }
+        let outcome = all(work, self.parallelism).await;
+        if let Err(error) = outcome {
+            self.delete_files().await;
+            return Err(error);
+        }
+        // From here on nothing waits: all files change their owner at once.
         let total_buckets = self.mode.total_buckets();
-        let mut closed = stream::iter(std::mem::take(&mut self.writers))
-            .map(|(key, writer)| async move { (key, writer.close().await) })
-            .buffer_unordered(self.parallelism);
-        let mut messages = Vec::new();
-        let mut failure = None;
-        while let Some((key, files)) = closed.next().await {
-            match files {
-                Ok(new_files) if new_files.is_empty() => {}
-                Ok(new_files) => messages.push(CommitMessage {
+        let mut messages = Vec::with_capacity(self.writers.len());
+        for (key, mut writer) in self.writers.drain() {
+            let new_files = writer.take_files();
+            if !new_files.is_empty() {
+                messages.push(CommitMessage {
                     partition: key.partition,
                     bucket: key.bucket,
                     total_buckets: Some(total_buckets),
                     append: DataIncrement { new_files, ..DataIncrement::default() },
                     compact: CompactIncrement::default(),
-                }),
-                Err(error) => failure = Some(failure.unwrap_or(error)),
+                });
             }
         }
-        drop(closed);
         self.memory.try_resize(0)?;
-        if let Some(error) = failure {
-            delete_named(&self.table, &messages).await;
-            return Err(error);
-        }
         messages.sort_by(|a, b| (a.partition.as_bytes(), a.bucket).cmp(&(b.partition.as_bytes(), b.bucket)));
         Ok(messages)
     }
@@ -302,13 +298,12 @@ impl TableWrite {
     }
 }
 
-async fn delete_named(table: &Table, messages: &[CommitMessage]) {
-    for message in messages {
-        let directory = table.paths().bucket_dir(table.schema(), table.options(), &message.partition, message.bucket);
-        let Ok(directory) = directory else { continue };
-        for file in &message.append.new_files {
-            // A file that cannot be deleted stays as one that no metadata names.
-            let _ = table.io().delete(&format!("{directory}/{}", file.file_name)).await;
-        }
+/// Runs all pieces of work, several at a time, and gives the first error.
+async fn all(work: Vec<BoxFuture<'_, Result<()>>>, parallelism: usize) -> Result<()> {
+    let mut outcomes = stream::iter(work).buffer_unordered(parallelism);
+    let mut result = Ok(());
+    while let Some(outcome) = outcomes.next().await {
+        result = result.and(outcome);
     }
+    result
 }

@@ -53,6 +53,8 @@ pub(super) struct ParquetWriter {
     /// `None` after a failure.
     writer: Option<SerializedFileWriter<Sink>>,
     stream: Option<opendal::Writer>,
+    /// Whether the file may exist.
+    created: bool,
     group: Option<RowGroup>,
     groups: usize,
     sent: u64,
@@ -85,6 +87,7 @@ impl ParquetWriter {
             factory,
             writer: Some(writer),
             stream: None,
+            created: false,
             group: None,
             groups: 0,
             sent: 0,
@@ -160,6 +163,8 @@ impl ParquetWriter {
 
     async fn send_bytes(&mut self, bytes: Vec<u8>) -> Result<()> {
         if self.stream.is_none() {
+            // Before it is made: a caller may stop waiting while it is.
+            self.created = true;
             self.stream = Some(self.file.io.writer(&self.file.path).await?);
         }
         let Some(stream) = &mut self.stream else { return Err(failed()) };
@@ -209,9 +214,11 @@ impl FileWriter for ParquetWriter {
 
     async fn abort(mut self: Box<Self>) {
         drop(self.group.take());
+        // What cannot be aborted or deleted stays as a file that nothing names.
         if let Some(mut stream) = self.stream.take() {
-            // What cannot be aborted or deleted stays as a file that nothing names.
             let _ = stream.abort().await;
+        }
+        if self.created {
             let _ = self.file.io.delete(&self.file.path).await;
         }
     }
