@@ -219,7 +219,9 @@ def test_after_a_fork(env):
 
 def test_interrupt_stops_a_query():
     code = (
-        "import _thread, threading, time\n"
+        "import _thread, signal, threading, time\n"
+        # A shell that starts the tests in the background has them ignore the signal.
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "from pypaimon_rust.datafusion import SQLContext\n"
         "ctx = SQLContext()\n"
         "threading.Timer(0.5, _thread.interrupt_main).start()\n"
