@@ -104,6 +104,17 @@ impl Schemas {
         read.try_filter_map(|s| async { Ok(s) }).try_collect().await
     }
 
+    /// Whether the document of a schema spells out that its comment is null.
+    ///
+    /// # Errors
+    /// `NotFound(File)`, `PermissionDenied`, `Storage` or `Corrupt`.
+    pub async fn has_null_comment(&self, id: i64) -> Result<bool> {
+        let file = self.paths.schema(id);
+        let content = self.io.read(&file).await?;
+        let document = crate::json::parse(&content, "schema").map_err(|e| e.with_context("file", &file))?;
+        Ok(document.get("comment").is_some_and(serde_json::Value::is_null))
+    }
+
     /// Creates a schema file if its id is free; `false` if it is taken.
     ///
     /// # Errors

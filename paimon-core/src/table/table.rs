@@ -217,19 +217,26 @@ impl Table {
         Ok(Self(Arc::new(Inner { schema, options, pinned: None, ..self.0.as_ref().clone() })))
     }
 
-    /// The same table on another branch, with the newest schema of that branch.
+    /// The same table on another branch. Schema and options stay those of this handle, as in Java: columns of the branch
+    /// are found by their ids.
     ///
     /// # Errors
-    /// `NotFound(Branch)`; `Storage` or `Corrupt`.
+    /// `NotFound(Branch)`; `Unsupported` if the branch has another schema of this id; `Storage` or `Corrupt`.
     async fn on_branch(&self, branch: &str) -> Result<Self> {
         let paths = TablePaths::new(self.location(), branch);
         let schemas = Schemas::new(self.0.io.clone(), paths.clone());
-        let Some(schema) = schemas.latest().await? else {
+        if !schemas.exist().await? {
             let name = self.identifier().to_string();
             return Err(Error::not_found(Entity::Branch, format!("branch {branch} of table {name} does not exist")));
-        };
-        let options = Options::from(schema.options.clone());
-        Ok(Self(Arc::new(Inner { paths, schema, schemas, options, pinned: None, ..self.0.as_ref().clone() })))
+        }
+        // Files name their schema by id, which must mean the same on both branches.
+        let id = self.schema().id;
+        let same = schemas.get(id).await.is_ok_and(|s| s.fields == self.schema().fields);
+        if !same {
+            let text = format!("schema {id} differs on branch {branch}: read the table as 't$branch_{branch}' instead");
+            return Err(Error::unsupported(text));
+        }
+        Ok(Self(Arc::new(Inner { paths, schemas, pinned: None, ..self.0.as_ref().clone() })))
     }
 
     /// Starts a read.

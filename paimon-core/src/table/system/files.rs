@@ -126,7 +126,9 @@ impl Stats<'_> {
             Some(names) => (names.iter().position(|n| n == name), names.len()),
         };
         let stats = &self.file.value_stats;
-        let complete = [stats.min_values.arity(), stats.max_values.arity(), stats.null_counts.len()] == [count; 3];
+        // Compaction of tables with row tracking adds statistics of system columns at the end.
+        let counts = [stats.min_values.arity(), stats.max_values.arity(), stats.null_counts.len()];
+        let complete = counts.iter().all(|c| *c == count || *c > count && self.file.value_stats_cols.is_none());
         match position {
             Some(position) if complete => Place::At(position, in_schema),
             _ => Place::Unknown,

@@ -80,13 +80,21 @@ pub(super) fn schemas_schema() -> SchemaRef {
 pub(super) async fn schemas(table: &Table) -> Result<RecordBatch> {
     let all = table.schemas().list().await?;
     let text = |get: fn(&TableSchema) -> String| texts(all.iter().map(|s| Some(get(s))));
+    let mut comments = Vec::with_capacity(all.len());
+    for schema in &all {
+        comments.push(match &schema.comment {
+            Some(comment) => Some(comment.clone()),
+            // Java shows the null that Python writes as text.
+            None => table.schemas().has_null_comment(schema.id).await?.then(|| "null".to_owned()),
+        });
+    }
     let columns = vec![
         longs(all.iter().map(|s| Some(s.id))),
         text(TableSchema::fields_json),
         text(|s| Json::texts(&s.partition_keys).compact()),
         text(|s| Json::texts(&s.primary_keys).compact()),
         text(|s| Json::text_map(&s.options).compact()),
-        texts(all.iter().map(|s| s.comment.as_deref())),
+        texts(comments.iter().map(Option::as_deref)),
         local_times(all.iter().map(|s| s.time_millis)),
     ];
     Ok(RecordBatch::try_new(schemas_schema(), columns)?)
@@ -169,7 +177,7 @@ pub(super) async fn aggregation_fields(table: &Table) -> Result<RecordBatch> {
     let fields = &latest.fields;
     let columns = vec![
         texts(fields.iter().map(|f| Some(&f.name))),
-        texts(fields.iter().map(|f| Some(f.data_type.sql_text()))),
+        texts(fields.iter().map(|f| Some(f.data_type.to_string()))),
         texts(fields.iter().map(|f| list(options_of(&f.name).map(|(_, value)| value.as_str()).collect()))),
         texts(fields.iter().map(|f| list(options_of(&f.name).map(|(key, _)| key.as_str()).collect()))),
         texts(fields.iter().map(|f| f.description.as_deref())),
