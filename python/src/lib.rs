@@ -13,6 +13,7 @@ mod predicate;
 mod read;
 mod runtime;
 mod sql_context;
+mod stream;
 mod table;
 mod udf;
 mod write;
@@ -32,6 +33,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<inspect::PyPartitionStat>()?;
     module.add_class::<read::PyReadBuilder>()?;
     module.add_class::<read::PyTableScan>()?;
+    module.add_class::<stream::PyStreamTableScan>()?;
     module.add_class::<read::PyPlan>()?;
     module.add_class::<read::PySplit>()?;
     module.add_class::<read::PyTableRead>()?;

@@ -9,7 +9,8 @@ use futures::{StreamExt, TryStreamExt};
 use paimon_core::format::BatchStream;
 use paimon_core::predicate::Predicate;
 use paimon_core::read::TableRead;
-use paimon_core::scan::{Plan, Split, TableScan};
+use paimon_core::scan::{Plan, RowPositions, Split, TableScan};
+use paimon_core::spec::ChangesMode;
 use paimon_core::table::ReadBuilder;
 use pyo3::exceptions::{PyStopIteration, PyTypeError};
 use pyo3::prelude::*;
@@ -17,6 +18,7 @@ use pyo3::types::{PyBool, PyCapsule, PyInt, PyString};
 
 use crate::errors::{OrRaise, raise};
 use crate::runtime::{handle, wait};
+use crate::stream::PyStreamTableScan;
 use crate::table::Pinned;
 use crate::{arrow, predicate};
 
@@ -29,11 +31,27 @@ pub(crate) struct PyReadBuilder {
     limit: Option<usize>,
     case_sensitive: bool,
     row_kind: bool,
+    /// Whether a stream was started: then reads have its schema, the newest one.
+    streams: bool,
 }
 
 impl PyReadBuilder {
     pub(crate) fn new(table: Pinned) -> Self {
-        Self { table, projection: None, filter: None, limit: None, case_sensitive: true, row_kind: false }
+        Self {
+            table,
+            projection: None,
+            filter: None,
+            limit: None,
+            case_sensitive: true,
+            row_kind: false,
+            streams: false,
+        }
+    }
+
+    /// A continuous scan with these settings.
+    pub(crate) fn stream_scan(&self, py: Python<'_>) -> PyResult<PyStreamTableScan> {
+        let builder = self.builder(py, self.table.open().clone())?;
+        Ok(PyStreamTableScan::new(builder.new_stream_scan().or_raise(py)?))
     }
 
     fn projection(&self, py: Python<'_>, table: &paimon_core::Table) -> PyResult<Option<Vec<String>>> {
@@ -136,10 +154,11 @@ impl PyReadBuilder {
     /// A scan with these settings.
     fn new_scan(&self, py: Python<'_>) -> PyResult<PyTableScan> {
         let table = self.table.resolved(py)?;
-        Ok(PyTableScan { scan: self.builder(py, table)?.new_scan() })
+        Ok(PyTableScan::new(self.builder(py, table)?.new_scan()))
     }
 
-    /// A scan of the changes in the snapshots after `start_snapshot_id` up to `end_snapshot_id`.
+    /// A scan of the changes in the snapshots after `start_snapshot_id` up to `end_snapshot_id`: every row that they
+    /// append (`delta`), their changelog (`changelog`), or what the table's changelog producer makes of it (`auto`).
     #[pyo3(signature = (start_snapshot_id, end_snapshot_id, mode="delta"))]
     fn new_incremental_scan(
         &self,
@@ -148,19 +167,25 @@ impl PyReadBuilder {
         end_snapshot_id: i64,
         mode: &str,
     ) -> PyResult<PyTableScan> {
-        let _ = (start_snapshot_id, end_snapshot_id, mode);
-        Err(raise(py, "UnsupportedError", "incremental scans are not supported yet"))
+        let Ok(mode) = ChangesMode::parse(mode) else {
+            let message = format!("the mode of an incremental scan is delta, changelog or auto, but is '{mode}'");
+            return Err(raise(py, "PaimonValueError", &message));
+        };
+        let table = self.table.resolved(py)?;
+        let scan = self.builder(py, table)?.new_scan();
+        Ok(PyTableScan::new(scan.with_changes(start_snapshot_id, end_snapshot_id, mode).or_raise(py)?))
     }
 
-    /// A continuous scan.
-    fn new_stream_scan(&self, py: Python<'_>) -> PyResult<PyTableScan> {
-        Err(raise(py, "UnsupportedError", "stream scans are not supported yet"))
+    /// A continuous scan: `plan()` gives the state of the table and then its changes, snapshot by snapshot.
+    fn new_stream_scan(mut slf: PyRefMut<'_, Self>) -> PyResult<PyStreamTableScan> {
+        slf.streams = true;
+        slf.stream_scan(slf.py())
     }
 
     /// A read with these settings; needs no scan.
     fn new_read(&self, py: Python<'_>) -> PyResult<PyTableRead> {
-        let table = self.table.resolved(py)?;
-        Ok(PyTableRead { read: self.builder(py, table)?.new_read().or_raise(py)? })
+        let table = if self.streams { self.table.open() } else { self.table.for_schema() };
+        Ok(PyTableRead { read: self.builder(py, table.clone())?.new_read().or_raise(py)? })
     }
 
     fn __repr__(&self) -> String {
@@ -171,22 +196,68 @@ impl PyReadBuilder {
 /// Plans reads.
 #[pyclass(module = "pypaimon_rust.datafusion", name = "TableScan", frozen)]
 pub(crate) struct PyTableScan {
-    scan: TableScan,
+    scan: Mutex<TableScan>,
+}
+
+impl PyTableScan {
+    fn new(scan: TableScan) -> Self {
+        Self { scan: Mutex::new(scan) }
+    }
+
+    fn select(&self, py: Python<'_>, positions: RowPositions) -> PyResult<()> {
+        let mut scan = self.scan.lock().unwrap_or_else(PoisonError::into_inner);
+        *scan = scan.clone().with_row_positions(positions).or_raise(py)?;
+        Ok(())
+    }
+}
+
+/// A number that is 0 or more.
+fn position(py: Python<'_>, name: &str, value: &Bound<'_, PyAny>) -> PyResult<u64> {
+    if value.is_instance_of::<PyBool>() || !value.is_instance_of::<PyInt>() {
+        return Err(PyTypeError::new_err(format!("{name} is an int")));
+    }
+    value.extract().map_err(|_| {
+        raise(py, "PaimonValueError", &format!("{name} must be 0 or more and fit 64 bits, but is {value}"))
+    })
 }
 
 #[pymethods]
 impl PyTableScan {
     /// Plans anew on the snapshot that is latest now, unless a selector pins one.
     fn plan(&self, py: Python<'_>) -> PyResult<PyPlan> {
-        let scan = self.scan.clone();
+        let scan = self.scan.lock().unwrap_or_else(PoisonError::into_inner).clone();
         wait(py, async move { scan.plan().await }).map(|plan| PyPlan { plan })
+    }
+
+    /// Only the rows from position `start` up to, but without, `end`; positions run through the files of the plan.
+    fn with_row_position_slice<'py>(
+        slf: Bound<'py, Self>,
+        start: &Bound<'py, PyAny>,
+        end: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, Self>> {
+        let py = slf.py();
+        let slice = RowPositions::slice(position(py, "start", start)?, position(py, "end", end)?).or_raise(py)?;
+        slf.get().select(py, slice)?;
+        Ok(slf)
+    }
+
+    /// Only part `index` of `count` parts of the rows, whose sizes differ by one at most.
+    fn with_row_position_shard<'py>(
+        slf: Bound<'py, Self>,
+        index: &Bound<'py, PyAny>,
+        count: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, Self>> {
+        let py = slf.py();
+        let shard = RowPositions::shard(position(py, "index", index)?, position(py, "count", count)?).or_raise(py)?;
+        slf.get().select(py, shard)?;
+        Ok(slf)
     }
 }
 
 /// The splits of one snapshot.
 #[pyclass(module = "pypaimon_rust.datafusion", name = "Plan", frozen)]
 pub(crate) struct PyPlan {
-    plan: Plan,
+    pub(crate) plan: Plan,
 }
 
 #[pymethods]
@@ -220,7 +291,7 @@ pub(crate) struct PySplit {
 
 #[pymethods]
 impl PySplit {
-    /// Physical rows of the files: all versions of a key.
+    /// Rows that are selected; without a selection the physical rows of the files: all versions of a key.
     fn row_count(&self) -> i64 {
         self.split.row_count()
     }

@@ -14,43 +14,49 @@ use crate::errors::to_py;
 use crate::inspect::{PyPartitionStat, PySnapshot, PyTableSchema, PyTag, partition_to_py};
 use crate::read::PyReadBuilder;
 use crate::runtime::wait;
+use crate::stream::PyStreamTableScan;
 use crate::write::PyWriteBuilder;
 
-/// A table with the options of a read. A selector that selects nothing is an error of the scan or read, not of the builder.
+/// A table with the options of a read. A selector that selects nothing is an error of the scan, not of the builder:
+/// streams may start at what does not exist yet.
+#[derive(Clone)]
 pub(crate) struct Pinned {
-    base: Table,
-    dynamic: BTreeMap<String, Option<String>>,
+    /// The table with its options, selectors not looked up.
+    open: Table,
     resolved: Option<Table>,
 }
 
 impl Pinned {
     fn new(py: Python<'_>, base: Table, dynamic: BTreeMap<String, Option<String>>) -> PyResult<Self> {
-        if dynamic.is_empty() {
-            return Ok(Self { resolved: Some(base.clone()), base, dynamic });
-        }
-        let (table, options) = (base.clone(), dynamic.clone());
-        let outcome = wait(py, async move {
-            match table.with_dynamic_options(&options).await {
-                Ok(table) => Ok::<_, Error>(Some(table)),
-                Err(error) if matches!(error.kind(), ErrorKind::NotFound(Entity::Snapshot | Entity::Tag)) => Ok(None),
-                Err(error) => Err(error),
-            }
+        let (open, resolved) = wait(py, async move {
+            let open = if dynamic.is_empty() { base } else { base.with_options(&dynamic).await? };
+            let resolved = match open.for_reading().await {
+                Ok(table) => Some(table),
+                Err(error) if matches!(error.kind(), ErrorKind::NotFound(Entity::Snapshot | Entity::Tag)) => None,
+                Err(error) => return Err(error),
+            };
+            Ok::<_, Error>((open, resolved))
         })?;
-        Ok(Self { base, dynamic, resolved: outcome })
+        Ok(Self { open, resolved })
     }
 
     /// The table for looking up columns.
     pub(crate) fn for_schema(&self) -> &Table {
-        self.resolved.as_ref().unwrap_or(&self.base)
+        self.resolved.as_ref().unwrap_or(&self.open)
     }
 
-    /// The table for reading.
+    /// The table of streams, with the newest schema.
+    pub(crate) fn open(&self) -> &Table {
+        &self.open
+    }
+
+    /// The table of batch reads.
     pub(crate) fn resolved(&self, py: Python<'_>) -> PyResult<Table> {
         if let Some(table) = &self.resolved {
             return Ok(table.clone());
         }
-        let (table, options) = (self.base.clone(), self.dynamic.clone());
-        wait(py, async move { table.with_dynamic_options(&options).await })
+        let table = self.open.clone();
+        wait(py, async move { table.for_reading().await })
     }
 }
 
@@ -137,6 +143,11 @@ impl PyTable {
             None => BTreeMap::new(),
         };
         Ok(PyReadBuilder::new(Pinned::new(py, self.table.clone(), dynamic)?))
+    }
+
+    /// A continuous scan of all columns and rows.
+    fn new_stream_scan(&self, py: Python<'_>) -> PyResult<PyStreamTableScan> {
+        PyReadBuilder::new(Pinned::new(py, self.table.clone(), BTreeMap::new())?).stream_scan(py)
     }
 
     /// Starts a batch write.

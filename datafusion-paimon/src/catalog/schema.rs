@@ -10,7 +10,8 @@ use datafusion::catalog::{SchemaProvider, TableProvider};
 use datafusion::error::{DataFusionError, Result};
 use datafusion::logical_expr::TableType;
 use paimon_core::error::Entity;
-use paimon_core::meta::Selector;
+use paimon_core::meta::Travel;
+use paimon_core::spec::SCAN_MODE;
 use paimon_core::table::SystemTable;
 use paimon_core::{Error, ErrorKind, Identifier, Table};
 
@@ -159,7 +160,7 @@ impl PaimonCatalogProvider {
                 Ok(Arc::new(PaimonSystemTableProvider::new(table, system, handle)))
             }
             Some((base, system)) => {
-                if let Some(selector) = Selector::KEYS.iter().find(|key| options.contains_key(**key)) {
+                if let Some(selector) = Travel::KEYS.iter().find(|key| options.contains_key(**key)) {
                     return Err(Error::invalid_input(format!(
                         "the system table {identifier} always shows the present: {selector} cannot be set for it"
                     )));
@@ -185,8 +186,8 @@ impl PaimonCatalogProvider {
     ) -> paimon_core::Result<Table> {
         let table = self.catalog.get_table(identifier).await?;
         let mut all = self.options.for_table(&self.name, identifier);
-        if Selector::KEYS.iter().any(|key| options.contains_key(*key)) {
-            all.retain(|key, _| !Selector::KEYS.contains(&key.as_str()));
+        if Travel::KEYS.iter().any(|key| options.contains_key(*key)) {
+            all.retain(|key, _| key != SCAN_MODE.key && !Travel::KEYS.contains(&key.as_str()));
         }
         all.extend(options.clone());
         if all.is_empty() { Ok(table) } else { table.with_dynamic_options(&all).await }

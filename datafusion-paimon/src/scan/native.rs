@@ -96,8 +96,10 @@ impl Layout {
 
 /// Whether the engine's Parquet source can read a split: no merge, no deleted rows, every file Parquet.
 pub(crate) fn is_native(split: &Split, has_primary_key: bool) -> bool {
-    split.raw_convertible
-        && !split.streaming
+    let whole = split.rows.is_none() && split.before.is_none() && !split.fallback;
+    whole
+        && split.raw_convertible
+        && !(split.streaming && has_primary_key)
         && split.deletion_files.as_ref().is_none_or(|files| files.iter().all(Option::is_none))
         && split.files.iter().all(|file| {
             file.format() == "parquet"

@@ -20,7 +20,7 @@ use datafusion::sql::sqlparser::ast::{
     Expr as Ast, Function, FunctionArg, FunctionArgExpr, FunctionArguments, TableFactor, TableVersion, Value,
 };
 use paimon_core::clock::{Clock, SystemClock};
-use paimon_core::meta::Selector;
+use paimon_core::meta::Travel;
 use paimon_core::{Error, Identifier};
 
 use super::constant::simplify_with;
@@ -198,7 +198,7 @@ fn of_hint(function: &Function, context: &mut dyn RelationPlannerContext) -> Res
                 super::engine::nearest(&key, &names).map(|n| format!("; did you mean '{n}'?")).unwrap_or_default();
             return Err(to_datafusion(Error::invalid_config(format!("unknown option '{key}' in a hint{near}"))));
         }
-        if versioned && Selector::KEYS.contains(&key.as_str()) {
+        if versioned && Travel::KEYS.contains(&key.as_str()) {
             return Err(to_datafusion(Error::invalid_config(format!(
                 "a version clause and the option '{key}' of a hint both select a snapshot"
             ))));

@@ -46,11 +46,13 @@ impl PaimonTableProvider {
     /// # Errors
     /// `Storage` or `Corrupt`.
     pub async fn try_new(table: Table, handle: Handle) -> paimon_core::Result<Self> {
-        let pinned = match table.current_snapshot().await? {
-            Some(snapshot) => table.pinned_to(snapshot),
-            None => table.clone(),
+        // Options that are stored in the table may select a snapshot too.
+        let reading = table.for_reading().await?;
+        let pinned = match reading.current_snapshot().await? {
+            Some(snapshot) => reading.pinned_to(snapshot),
+            None => reading,
         };
-        let schema = to_arrow_schema(&table.schema().row_type());
+        let schema = to_arrow_schema(&pinned.schema().row_type());
         Ok(Self { table, pinned, schema, handle, catalog: "paimon".to_owned(), definition: OnceLock::new() })
     }
 
@@ -104,7 +106,7 @@ impl TableProvider for PaimonTableProvider {
 
     /// Filters over partition columns alone are carried out while planning; others only prune.
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
-        let schema = self.table.schema();
+        let schema = self.pinned.schema();
         let is_partition = |filter: &Expr| filter.column_refs().iter().all(|c| schema.partition_keys.contains(&c.name));
         let support = |filter: &&Expr| match to_predicate(filter, schema) {
             Some(translated) if translated.exact && is_partition(filter) => TableProviderFilterPushDown::Exact,

@@ -15,6 +15,13 @@ pub fn parse(text: &str) -> Result<i64> {
     parse_in(text, &chrono::Local)
 }
 
+/// Milliseconds since the epoch of a wall clock that was stored as if it were UTC.
+pub fn from_wall_clock(local_ms: i64) -> i64 {
+    let known = chrono::DateTime::from_timestamp_millis(local_ms)
+        .and_then(|shown| chrono::Local.from_local_datetime(&shown.naive_utc()).earliest());
+    known.map_or(local_ms, |time| time.timestamp_millis())
+}
+
 fn parse_in<Z: TimeZone>(text: &str, zone: &Z) -> Result<i64> {
     let wrong = || {
         Error::invalid_config(format!(

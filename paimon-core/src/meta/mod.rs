@@ -2,6 +2,8 @@
 //!
 //! Source: layout sheet of the specification; `utils/SnapshotManager.java`, `schema/SchemaManager.java`, `utils/TagManager.java`.
 
+mod changelogs;
+mod consumers;
 pub mod local_time;
 mod manifests;
 mod partition_names;
@@ -11,7 +13,10 @@ mod snapshots;
 mod tag_document;
 mod tags;
 mod time_travel;
+mod travel;
 
+pub use changelogs::Changelogs;
+pub use consumers::{Consumers, check_consumer_id};
 pub use manifests::Manifests;
 pub use partition_names::value_text;
 pub use paths::TablePaths;
@@ -19,3 +24,4 @@ pub use schemas::Schemas;
 pub use snapshots::Snapshots;
 pub use tags::{Tag, Tags};
 pub use time_travel::Selector;
+pub use travel::{Bounds, ChangesRange, Travel};

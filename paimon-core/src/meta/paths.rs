@@ -76,6 +76,21 @@ impl TablePaths {
         format!("{}/tag-{name}", self.tag_dir())
     }
 
+    /// `changelog/`.
+    pub fn changelog_dir(&self) -> String {
+        format!("{}/changelog", self.branch_root())
+    }
+
+    /// `changelog/changelog-<id>`.
+    pub fn changelog(&self, id: i64) -> String {
+        format!("{}/changelog-{id}", self.changelog_dir())
+    }
+
+    /// `consumer/consumer-<id>`.
+    pub fn consumer(&self, id: &str) -> String {
+        format!("{}/consumer/consumer-{id}", self.branch_root())
+    }
+
     /// `branch/`.
     pub fn branches_dir(&self) -> String {
         format!("{}/branch", self.location)

@@ -1,15 +1,13 @@
 //! Which snapshot the options of a read select.
 //!
-//! Invariants: two selectors are refused, also where Java lets one win silently; a selector that is not built is refused
-//! instead of being read as the latest snapshot; one that resolves to nothing is an error, never an empty read.
+//! Invariants: a selector that resolves to nothing is an error, never an empty read.
 //! Source: time-travel sheet sections 1 and 2; `CoreOptions.java`, `table/source/snapshot/TimeTravelUtil.java`.
 
 use super::{Snapshots, Tags, local_time};
 use crate::error::{Entity, Error, Result};
 use crate::options::Options;
 use crate::spec::{
-    SCAN_MODE, SCAN_SNAPSHOT_ID, SCAN_TAG_NAME, SCAN_TIMESTAMP, SCAN_TIMESTAMP_MILLIS, SCAN_VERSION, SCAN_WATERMARK,
-    ScanMode, Snapshot,
+    SCAN_SNAPSHOT_ID, SCAN_TAG_NAME, SCAN_TIMESTAMP, SCAN_TIMESTAMP_MILLIS, SCAN_VERSION, SCAN_WATERMARK, Snapshot,
 };
 
 /// A selector of one snapshot. Source: time-travel sheet section 2.
@@ -27,18 +25,9 @@ pub enum Selector {
     Watermark(i64),
 }
 
-/// Options that select what to read, but are not built.
-const NOT_BUILT: [&str; 5] = [
-    "scan.creation-time-millis",
-    "scan.file-creation-time-millis",
-    "incremental-between",
-    "incremental-between-timestamp",
-    "incremental-to-auto-tag",
-];
-
 impl Selector {
     /// The option keys that select a snapshot.
-    pub const KEYS: [&str; 6] = [
+    const KEYS: [&str; 6] = [
         "scan.snapshot-id",
         "scan.tag-name",
         "scan.timestamp-millis",
@@ -47,21 +36,11 @@ impl Selector {
         "scan.watermark",
     ];
 
-    /// The selector that is set; `None` for the latest snapshot.
+    /// The selectors of a snapshot that are set, with their keys.
     ///
     /// # Errors
-    /// `InvalidConfig` naming both keys if there are two, or a `scan.mode` that does not fit; `Unsupported` for modes and
-    /// selectors that are not built.
-    pub fn from_options(options: &Options) -> Result<Option<Self>> {
-        if let Some(key) = NOT_BUILT.into_iter().find(|key| options.contains(key)) {
-            return Err(Error::unsupported(format!("the option '{key}' is not supported here yet")));
-        }
-        let selector = Self::only_one(options)?;
-        fit(options.value(&SCAN_MODE)?, selector.as_ref())?;
-        Ok(selector)
-    }
-
-    fn only_one(options: &Options) -> Result<Option<Self>> {
+    /// `InvalidConfig` naming the option of a bad value.
+    pub(super) fn all(options: &Options) -> Result<Vec<(&'static str, Self)>> {
         let timestamp = match options.find(&SCAN_TIMESTAMP)? {
             Some(text) => Some(local_time::parse(&text).map_err(|e| e.with_context("option", SCAN_TIMESTAMP.key))?),
             None => None,
@@ -74,14 +53,7 @@ impl Selector {
             options.find(&SCAN_VERSION)?.map(Self::Version),
             options.find(&SCAN_WATERMARK)?.map(Self::Watermark),
         ];
-        let keys: Vec<_> = Self::KEYS.iter().zip(&set).filter(|(_, s)| s.is_some()).map(|(key, _)| *key).collect();
-        if keys.len() > 1 {
-            return Err(Error::invalid_config(format!(
-                "Only one time-travel selector may be set, found: {}",
-                keys.join(", ")
-            )));
-        }
-        Ok(set.into_iter().flatten().next())
+        Ok(Self::KEYS.into_iter().zip(set).filter_map(|(key, selector)| Some((key, selector?))).collect())
     }
 
     /// The key and the value, for messages.
@@ -112,43 +84,6 @@ impl Selector {
             Self::Watermark(watermark) => by_watermark(*watermark, snapshots).await,
         };
         found.map_err(|e| e.with_context("selector", self.named()))
-    }
-}
-
-/// Checks that the start-up mode goes with the selector.
-fn fit(mode: ScanMode, selector: Option<&Selector>) -> Result<()> {
-    let word = mode.as_str();
-    match (mode, selector) {
-        (ScanMode::Default, _)
-        | (ScanMode::LatestFull | ScanMode::Full | ScanMode::Latest, None)
-        | (ScanMode::FromTimestamp, Some(Selector::TimestampMillis(_)))
-        | (ScanMode::FromSnapshotFull, Some(Selector::SnapshotId(_)))
-        | (
-            ScanMode::FromSnapshot,
-            Some(Selector::SnapshotId(_) | Selector::Tag(_) | Selector::Watermark(_) | Selector::Version(_)),
-        ) => Ok(()),
-        (
-            ScanMode::LatestDelta
-            | ScanMode::CompactedFull
-            | ScanMode::FromCreationTimestamp
-            | ScanMode::FromFileCreationTime
-            | ScanMode::Incremental,
-            _,
-        ) => Err(Error::unsupported(format!("scan.mode = {word} is not supported here yet"))),
-        (ScanMode::FromTimestamp, None) => Err(Error::invalid_config(format!(
-            "must set only one key in [scan.timestamp-millis,scan.timestamp] when you use {word} for scan.mode"
-        ))),
-        (ScanMode::FromSnapshot, None) => Err(Error::invalid_config(format!(
-            "must set only one key in [scan.snapshot-id,scan.tag-name,scan.watermark] when you use {word} for scan.mode"
-        ))),
-        (ScanMode::FromSnapshotFull, None) => {
-            Err(Error::invalid_config(format!("scan.snapshot-id can not be null when you use {word} for scan.mode")))
-        }
-        (_, Some(selector)) => {
-            let named = selector.named();
-            let key = named.split(' ').next().unwrap_or_default();
-            Err(Error::invalid_config(format!("{key} must be null when you use {word} for scan.mode")))
-        }
     }
 }
 

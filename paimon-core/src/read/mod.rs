@@ -9,9 +9,11 @@
 //! `operation/MergeFileSplitRead.java`, `RawFileSplitRead.java`.
 
 mod columns;
+mod difference;
 mod files;
 mod finish;
 mod parallel;
+mod selected;
 mod split_read;
 mod table_read;
 #[cfg(test)]

@@ -8,15 +8,17 @@ use std::sync::Arc;
 use futures::{StreamExt, TryStreamExt, stream};
 
 use super::columns::Columns;
+use super::difference;
 use super::files::{RunSource, run_stream};
 use super::finish::Finish;
+use super::selected::{selected_stream, selections};
 use crate::datafile::DataFileReader;
 use crate::error::{Error, Result};
 use crate::format::BatchStream;
 use crate::merge::{MergeRule, merge_runs};
 use crate::predicate::Predicate;
 use crate::runtime::Resources;
-use crate::scan::{SortedRun, Split, sections};
+use crate::scan::{RowRange, SortedRun, Split, sections};
 use crate::spec::DataFileMeta;
 use crate::table::Table;
 use crate::types::{DataField, RowType, sequence_number_field, to_arrow_schema, value_kind_field};
@@ -44,6 +46,15 @@ impl SplitRead {
     /// # Errors
     /// `Unsupported` before any byte is read; `Corrupt` for keys that cannot be decoded.
     pub(super) fn read(self: &Arc<Self>, split: &Split) -> Result<BatchStream> {
+        if split.fallback {
+            return Err(Error::unsupported("reading splits of fallback branches is not supported yet"));
+        }
+        if let Some(before) = &split.before {
+            return match split.streaming {
+                true => difference::replaced(self, split, before),
+                false => difference::differing(self, split, before),
+            };
+        }
         let way = self.way(split)?;
         let source = RunSource {
             reader: DataFileReader::for_table(&self.table),
@@ -52,7 +63,10 @@ impl SplitRead {
             batch_rows: self.batch_rows,
         };
         match way {
-            Way::Unmerged(finish) => Ok(self.unmerged(source, split.files.clone(), finish)),
+            Way::Unmerged(finish) => match &split.rows {
+                Some(ranges) => self.selected(source, &split.files, ranges, finish),
+                None => Ok(self.unmerged(source, split.files.clone(), finish)),
+            },
             Way::Sections(sections, rule) => {
                 let read = Arc::clone(self);
                 let parts =
@@ -78,6 +92,11 @@ impl SplitRead {
             // Old files do not say how many deletes they hold: then kinds must be looked at.
             let has_kinds = split.files.iter().any(|f| f.delete_row_count != Some(0));
             return Ok(Way::Unmerged(Finish { drop_deletes: has_kinds, has_kinds }));
+        }
+        if split.rows.is_some() {
+            return Err(Error::invalid_input(
+                "rows of a split that must be merged cannot be selected by their positions",
+            ));
         }
         let rule = MergeRule::try_new(schema, self.table.options())?;
         Ok(Way::Sections(sections(split.files.clone(), &schema.key_type().types())?, Arc::new(rule)))
@@ -107,6 +126,23 @@ impl SplitRead {
         }
         let rows = run_stream(source, files, fields, self.columns.file_filter.clone());
         self.finish(rows, finish)
+    }
+
+    /// The rows of files at these positions, not merged.
+    fn selected(
+        self: &Arc<Self>,
+        source: RunSource,
+        files: &[Arc<DataFileMeta>],
+        ranges: &[RowRange],
+        finish: Finish,
+    ) -> Result<BatchStream> {
+        let mut fields = self.columns.needed();
+        if finish.has_kinds {
+            fields.push(value_kind_field());
+        }
+        let selections = selections(files, ranges)?;
+        let files = files.iter().zip(selections).filter_map(|(file, rows)| Some((Arc::clone(file), rows?))).collect();
+        Ok(self.finish(selected_stream(source, files, fields, self.columns.file_filter.clone()), finish))
     }
 
     /// Runs that are merged: only conjuncts on the key may skip rows below the merge.

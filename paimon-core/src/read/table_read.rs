@@ -80,7 +80,9 @@ impl TableRead {
     /// # Errors
     /// `Corrupt` for keys that cannot be decoded.
     pub fn cut(&self, split: &Split) -> Result<Vec<Split>> {
-        if split.streaming || split.raw_convertible || split.deletion_files.is_some() || split.files.len() < 2 {
+        let whole = split.rows.is_none() && split.before.is_none();
+        if !whole || split.streaming || split.raw_convertible || split.deletion_files.is_some() || split.files.len() < 2
+        {
             return Ok(vec![split.clone()]);
         }
         let sections = sections(split.files.clone(), &self.table.schema().key_type().types())?;

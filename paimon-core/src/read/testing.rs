@@ -140,6 +140,9 @@ impl TestBucket {
             deletion_files: None,
             streaming: false,
             raw_convertible: false,
+            rows: None,
+            before: None,
+            fallback: false,
         }
     }
 

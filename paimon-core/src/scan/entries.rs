@@ -185,4 +185,34 @@ impl<'a> LiveFiles<'a> {
         }
         Ok(Self { files, partitions })
     }
+
+    /// The files that the entries add, in their order: nothing is netted, and deletes are an error unless they are passed
+    /// over.
+    pub(super) fn added(
+        manifests: &'a [Arc<Vec<ManifestEntry>>],
+        partition: RowType,
+        passes_over_deletes: bool,
+    ) -> Result<Self> {
+        if !passes_over_deletes
+            && let Some(entry) = manifests.iter().flat_map(|m| m.iter()).find(|e| e.kind == EntryKind::Delete)
+        {
+            return Err(Error::corrupt("Delta or changelog should only have ADD files.")
+                .with_context("file", &entry.file.file_name));
+        }
+        Self::of_kind(manifests, partition, EntryKind::Add)
+    }
+
+    /// The files of the entries of one kind, in their order: nothing is netted.
+    pub(super) fn of_kind(
+        manifests: &'a [Arc<Vec<ManifestEntry>>],
+        partition: RowType,
+        kind: EntryKind,
+    ) -> Result<Self> {
+        let mut partitions = Partitions::new(partition);
+        let mut files = Vec::new();
+        for entry in manifests.iter().flat_map(|m| m.iter()).filter(|e| e.kind == kind) {
+            files.push(LiveFile { entry, partition: partitions.id(&entry.partition)? });
+        }
+        Ok(Self { files, partitions })
+    }
 }

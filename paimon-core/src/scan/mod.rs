@@ -1,20 +1,30 @@
 //! From a snapshot to splits. Knows nothing of file formats and merging.
 //!
-//! Only [`live_entries`] and [`TableScan::plan`] await; every rule between manifests and splits is pure.
+//! What awaits reads metadata; every rule between manifests and splits is pure.
 //! Source: read-path sheet sections 1 to 6; `table/source/AbstractDataTableScan.java` and its neighbours.
 
 mod bucket_filter;
+mod changes;
 mod deletion_files;
+mod difference;
 mod entries;
 mod file_stats;
 mod limit;
+mod metadata;
+mod old_python;
 mod packing;
 mod partitions;
 mod plan;
+mod planner;
 mod prune;
+mod row_positions;
+mod scope;
 mod sections;
 mod split;
 mod split_generator;
+mod startup;
+mod stream_scan;
+mod stream_start;
 mod table_scan;
 #[cfg(test)]
 mod testing;
@@ -24,6 +34,8 @@ mod tests;
 pub use entries::live_entries;
 pub use packing::pack;
 pub use plan::{Plan, ScanTrace};
+pub use row_positions::RowPositions;
 pub use sections::{SortedRun, sections};
-pub use split::{DeletionFile, Split};
+pub use split::{BeforeFiles, DeletionFile, RowRange, Split};
+pub use stream_scan::StreamScan;
 pub use table_scan::TableScan;

@@ -12,6 +12,7 @@ use super::entries::LiveFile;
 use super::file_stats::{keys_may_match, values_may_match};
 use super::partitions::Residuals;
 use super::plan::ScanTrace;
+use super::scope::Scope;
 use crate::error::{Error, Result};
 use crate::predicate::Predicate;
 use crate::spec::{BUCKET, DELETION_VECTORS, MERGE_ENGINE, MergeEngine, TableSchema};
@@ -64,6 +65,7 @@ pub(super) type SchemasById = HashMap<i64, Arc<TableSchema>>;
 pub(super) struct Pruner<'a> {
     pub(super) table: &'a Table,
     pub(super) mode: ReadMode,
+    pub(super) scope: Scope,
     pub(super) residuals: &'a Residuals,
     /// The schemas of all live files, or none if nothing is tested but partitions.
     pub(super) schemas: &'a SchemasById,
@@ -74,7 +76,7 @@ impl<'a> Pruner<'a> {
     pub(super) fn prune(&self, live: &[LiveFile<'a>], trace: &mut ScanTrace) -> Result<Vec<LiveFile<'a>>> {
         trace.files = live.len();
         let visible = |f: &&LiveFile<'_>| {
-            (!self.mode.skip_level_0 || f.entry.file.level > 0) && (!self.mode.real_buckets_only || f.entry.bucket >= 0)
+            self.scope.holds(&f.entry.file) && (!self.mode.real_buckets_only || f.entry.bucket >= 0)
         };
         let mut kept: Vec<LiveFile<'a>> =
             live.iter().filter(|f| self.residuals.keeps(f.partition)).filter(visible).copied().collect();
@@ -140,8 +142,11 @@ impl<'a> Pruner<'a> {
         if !kept.iter().any(has_values) {
             return Ok(kept);
         }
-        if self.mode.skip_level_0 {
+        if self.scope.prunes_values_by_file {
             return self.prune_each(kept);
+        }
+        if self.scope.is_events() {
+            return Ok(kept);
         }
         let mut matches = Vec::with_capacity(kept.len());
         for file in &kept {

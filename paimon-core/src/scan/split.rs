@@ -18,6 +18,31 @@ pub struct DeletionFile {
     pub cardinality: Option<i64>,
 }
 
+/// Positions of rows, both ends included.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct RowRange {
+    /// First position.
+    pub from: i64,
+    /// Last position.
+    pub to: i64,
+}
+
+impl RowRange {
+    /// How many positions it holds.
+    pub fn count(&self) -> i64 {
+        self.to - self.from + 1
+    }
+}
+
+/// What the files of a split replaced.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct BeforeFiles {
+    /// Files, as in a split.
+    pub files: Vec<Arc<DataFileMeta>>,
+    /// One item per file, if there are deletion vectors.
+    pub deletion_files: Option<Vec<Option<DeletionFile>>>,
+}
+
 /// Files of one bucket that are read together; plain data that crosses processes. Source: `table/source/DataSplit.java`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Split {
@@ -39,18 +64,31 @@ pub struct Split {
     pub streaming: bool,
     /// Whether the files need no merge.
     pub raw_convertible: bool,
+    /// Positions of the rows that are read, ascending and disjoint, counted through the files; `None` for all.
+    pub rows: Option<Vec<RowRange>>,
+    /// What was there before, if the split stands for the difference. Source: `table/source/IncrementalSplit.java`.
+    pub before: Option<BeforeFiles>,
+    /// Whether the files are those of the fallback branch.
+    pub fallback: bool,
 }
 
 impl Split {
-    /// Physical rows of the files: all versions of a key.
+    /// Rows that are selected; without a selection the physical rows of the files: all versions of a key.
     pub fn row_count(&self) -> i64 {
-        self.files.iter().map(|f| f.row_count).sum()
+        match &self.rows {
+            Some(ranges) => ranges.iter().map(RowRange::count).sum(),
+            None => self.files.iter().map(|f| f.row_count).sum(),
+        }
     }
 
     /// Rows that reading gives, if that is known without reading.
     pub fn merged_row_count(&self) -> Option<i64> {
+        if self.rows.is_some() {
+            return self.deletion_files.is_none().then(|| self.row_count());
+        }
         if !self.raw_convertible
             || self.streaming
+            || self.before.is_some()
             || self.files.iter().any(|f| f.delete_row_count.is_some_and(|d| d > 0))
         {
             return None;

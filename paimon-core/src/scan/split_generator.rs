@@ -12,10 +12,11 @@ use super::entries::LiveFile;
 use super::packing::pack;
 use super::partitions::Partitions;
 use super::prune::ReadMode;
+use super::scope::Scope;
 use super::sections::sections;
 use super::split::Split;
 use crate::error::Result;
-use crate::spec::{DataFileMeta, MergeEngine, SPLIT_OPEN_COST, SPLIT_TARGET_SIZE};
+use crate::spec::{BUCKET, DataFileMeta, MergeEngine, SPLIT_OPEN_COST, SPLIT_TARGET_SIZE};
 use crate::table::Table;
 use crate::types::DataType;
 
@@ -43,16 +44,21 @@ pub(super) fn group<'a>(files: &[LiveFile<'a>]) -> Vec<Group<'a>> {
     groups
 }
 
+/// Files of one split, and whether they need no merge.
+type Bin = (Vec<Arc<DataFileMeta>>, bool);
+
 /// Makes splits.
 pub(super) struct SplitGenerator<'a> {
     pub(super) table: &'a Table,
     pub(super) mode: ReadMode,
+    pub(super) scope: Scope,
     pub(super) snapshot_id: i64,
     pub(super) partitions: &'a Partitions,
     pub(super) deletion_files: &'a DeletionFiles,
     target: u64,
     open_cost: u64,
     key_types: Vec<DataType>,
+    fixed_buckets: bool,
 }
 
 impl<'a> SplitGenerator<'a> {
@@ -61,6 +67,7 @@ impl<'a> SplitGenerator<'a> {
     pub(super) fn try_new(
         table: &'a Table,
         mode: ReadMode,
+        scope: Scope,
         snapshot_id: i64,
         partitions: &'a Partitions,
         deletion_files: &'a DeletionFiles,
@@ -68,7 +75,19 @@ impl<'a> SplitGenerator<'a> {
         let target = table.options().value(&SPLIT_TARGET_SIZE)?;
         let open_cost = table.options().value(&SPLIT_OPEN_COST)?;
         let key_types = table.schema().key_type().types();
-        Ok(Self { table, mode, snapshot_id, partitions, deletion_files, target, open_cost, key_types })
+        let fixed_buckets = table.options().value(&BUCKET)? > 0;
+        Ok(Self {
+            table,
+            mode,
+            scope,
+            snapshot_id,
+            partitions,
+            deletion_files,
+            target,
+            open_cost,
+            key_types,
+            fixed_buckets,
+        })
     }
 
     /// The splits of one bucket.
@@ -77,15 +96,20 @@ impl<'a> SplitGenerator<'a> {
     /// `Corrupt` naming a file whose keys do not decode.
     pub(super) fn splits(&self, group: &Group<'_>) -> Result<Vec<Split>> {
         let files: Vec<Arc<DataFileMeta>> = group.files.iter().map(|f| Arc::new(f.entry.file.clone())).collect();
-        let bins = match self.mode.has_primary_key {
-            true => self.keyed_bins(files)?,
-            false => self.append_bins(files),
+        let bins = match (self.scope.stream_packing, self.mode.has_primary_key) {
+            (true, true) => vec![(files, true)],
+            (true, false) if self.fixed_buckets => vec![(self.in_order_of_writing(files), true)],
+            (false, true) if self.scope.is_events() => {
+                self.in_order_of_commits(self.keyed_bins(files.clone())?, &files)
+            }
+            (false, true) => self.keyed_bins(files)?,
+            (_, false) => self.append_bins(files),
         };
         let Some(first) = group.files.first() else { return Ok(Vec::new()) };
         let (schema, options) = (self.table.schema(), self.table.options());
         let (partition, bucket) = (self.partitions.row(group.partition), first.entry.bucket);
         let bucket_path = self.table.paths().bucket_dir(schema, options, partition, bucket)?;
-        let split = |(files, raw_convertible): (Vec<Arc<DataFileMeta>>, bool)| Split {
+        let split = |(files, raw_convertible): Bin| Split {
             snapshot_id: self.snapshot_id,
             partition: partition.clone(),
             bucket,
@@ -93,8 +117,11 @@ impl<'a> SplitGenerator<'a> {
             total_buckets: Some(first.entry.total_buckets),
             deletion_files: self.deletion_files_of(group.partition, bucket, &files),
             files,
-            streaming: false,
+            streaming: self.scope.is_events(),
             raw_convertible,
+            rows: None,
+            before: None,
+            fallback: false,
         };
         Ok(bins.into_iter().map(split).collect())
     }
@@ -114,13 +141,27 @@ impl<'a> SplitGenerator<'a> {
         u64::try_from(size).unwrap_or(0).max(self.open_cost)
     }
 
-    fn append_bins(&self, mut files: Vec<Arc<DataFileMeta>>) -> Vec<(Vec<Arc<DataFileMeta>>, bool)> {
+    fn in_order_of_writing(&self, mut files: Vec<Arc<DataFileMeta>>) -> Vec<Arc<DataFileMeta>> {
         files.sort_by_key(|f| f.min_sequence_number);
-        let bins = pack(files, |f| self.weight(f.file_size), self.target);
+        files
+    }
+
+    /// Events of one key come in the order in which they were committed, although bins are packed by key.
+    fn in_order_of_commits(&self, mut bins: Vec<Bin>, files: &[Arc<DataFileMeta>]) -> Vec<Bin> {
+        let ranks: HashMap<*const DataFileMeta, usize> =
+            files.iter().enumerate().map(|(rank, file)| (Arc::as_ptr(file), rank)).collect();
+        for (files, _) in &mut bins {
+            files.sort_by_key(|file| ranks.get(&Arc::as_ptr(file)).copied());
+        }
+        bins
+    }
+
+    fn append_bins(&self, files: Vec<Arc<DataFileMeta>>) -> Vec<Bin> {
+        let bins = pack(self.in_order_of_writing(files), |f| self.weight(f.file_size), self.target);
         bins.into_iter().map(|bin| (bin, true)).collect()
     }
 
-    fn keyed_bins(&self, files: Vec<Arc<DataFileMeta>>) -> Result<Vec<(Vec<Arc<DataFileMeta>>, bool)>> {
+    fn keyed_bins(&self, files: Vec<Arc<DataFileMeta>>) -> Result<Vec<Bin>> {
         if self.is_merged_already(&files) {
             let bins = pack(files, |f| self.weight(f.file_size), self.target);
             return Ok(bins.into_iter().map(|bin| (bin, true)).collect());

@@ -1,47 +1,70 @@
-//! The steps of planning, in order.
+//! A batch scan: what the options of the table select, as one plan.
 //!
 //! Invariants: a plan is of one snapshot; plans of the same snapshot with the same settings are equal. Source: read-path
-//! sheet section 1; `table/source/AbstractDataTableScan.java`, `table/source/snapshot/SnapshotReaderImpl.java`.
+//! sheet section 1, time-travel sheet section 2; `table/source/AbstractDataTableScan.java`.
 
-use std::collections::HashSet;
-use std::sync::Arc;
-
-use super::deletion_files::DeletionFiles;
-use super::entries::{LiveFiles, ManifestScope, project_to, read_manifests};
-use super::limit::{limit_files, limit_splits};
+use super::changes::Changes;
+use super::metadata::PlanRequest;
 use super::plan::{Plan, ScanTrace};
-use super::prune::{Pruner, ReadMode, SchemasById};
-use super::split::Split;
-use super::split_generator::{Group, SplitGenerator, group};
+use super::prune::ReadMode;
+use super::row_positions::RowPositions;
+use super::scope::{Scope, Source};
+use super::startup;
 use crate::error::{Entity, Error, ErrorKind, Result};
+use crate::meta::{ChangesRange, Travel};
 use crate::predicate::Predicate;
-use crate::spec::{IndexManifestEntry, ManifestEntry, Snapshot, check_file_readable, check_readable};
+use crate::spec::{ChangesMode, CommitKind, Snapshot};
 use crate::table::Table;
-use crate::types::DataType;
 
 /// How often a plan of the latest snapshot starts anew because the snapshot expired meanwhile.
 const MAX_REPLANS: usize = 5;
 
-/// Plans reads of a table. The table handle says which snapshot: the latest when [`TableScan::plan`] is called, or the
-/// one that it is pinned to.
+/// Plans reads of a table. The options of the table and its handle say which snapshot or which changes: the latest
+/// snapshot when [`TableScan::plan`] is called, if they say nothing.
 #[derive(Debug, Clone)]
 pub struct TableScan {
-    table: Table,
-    filter: Option<Predicate>,
-    limit: Option<usize>,
+    request: PlanRequest,
+    changes: Option<ChangesRange>,
+    positions: Option<RowPositions>,
 }
 
 impl TableScan {
     /// A scan with this filter, over the columns of the table, and limit.
     pub fn new(table: Table, filter: Option<Predicate>, limit: Option<usize>) -> Self {
-        Self { table, filter, limit }
+        Self { request: PlanRequest { table, filter, limit }, changes: None, positions: None }
+    }
+
+    /// A scan of the changes in the snapshots after `start` up to `end`, whatever the options of the table select.
+    /// [`TableScan::plan`] fails with `InvalidInput` if the range is not one of existing snapshots.
+    ///
+    /// # Errors
+    /// `InvalidInput` for the mode `diff`: a difference is no set of events.
+    pub fn with_changes(mut self, start: i64, end: i64, mode: ChangesMode) -> Result<Self> {
+        if mode == ChangesMode::Diff {
+            return Err(Error::invalid_input(
+                "the mode 'diff' of incremental reads compares two snapshots and has no plan of events; read it with \
+                 SQL, or set the option 'incremental-between-scan-mode'",
+            ));
+        }
+        self.changes = Some(ChangesRange::of_snapshots(start, end, mode));
+        Ok(self)
+    }
+
+    /// Only the rows at these positions of the plan.
+    ///
+    /// # Errors
+    /// `Unsupported` for tables with primary key; `InvalidInput` if a selection of the other kind is set.
+    pub fn with_row_positions(mut self, positions: RowPositions) -> Result<Self> {
+        positions.check(&self.request.table, self.positions)?;
+        self.positions = Some(positions);
+        Ok(self)
     }
 
     /// Plans anew.
     ///
     /// # Errors
-    /// `Unsupported` naming feature and option before any data file is read; `Corrupt`, `NotFound` or `Storage` naming the
-    /// file.
+    /// `Unsupported` naming feature and option before any data file is read; `InvalidInput` for a range of changes that
+    /// does not exist; `Corrupt`, `NotFound` or `Storage` naming the file.
     pub async fn plan(&self) -> Result<Plan> {
         let mut replans = 0;
         loop {
@@ -55,109 +78,63 @@ impl TableScan {
     /// Whether a file is missing because another process expired the snapshot: then the latest one is planned instead.
     fn may_have_expired(&self, error: &Error) -> bool {
         let missing = matches!(error.kind(), ErrorKind::NotFound(Entity::File | Entity::Snapshot));
-        missing && self.table.pinned().is_none()
+        missing && self.request.table.pinned().is_none()
     }
 
     async fn try_plan(&self) -> Result<Plan> {
-        check_readable(self.table.schema(), self.table.options())?;
-        let mode = ReadMode::of(&self.table)?;
-        let Some(snapshot) = self.table.current_snapshot().await? else {
-            return Ok(Plan::new(None, Vec::new(), ScanTrace::default()));
+        let mode = self.request.mode()?;
+        let plan = self.whole_plan(mode).await?;
+        match self.positions {
+            // Positions count the rows of the whole plan.
+            Some(positions) => positions.select(plan),
+            None => Ok(plan),
+        }
+    }
+
+    async fn whole_plan(&self, mode: ReadMode) -> Result<Plan> {
+        let request = match self.positions {
+            Some(_) => PlanRequest { limit: None, ..self.request.clone() },
+            None => self.request.clone(),
         };
-        if self.limit == Some(0) {
-            return Ok(Plan::new(Some(snapshot), Vec::new(), ScanTrace::default()));
-        }
-        let partition = self.table.schema().partition_type();
-        let filter = self.filter.clone().unwrap_or(Predicate::AlwaysTrue);
-        let scope =
-            ManifestScope { partition: project_to(&partition, &filter), real_buckets_only: mode.real_buckets_only };
-        let manifests = self.table.manifests().of_snapshot(&snapshot).await?;
-        let all = manifests.len();
-        let selected = scope.select(manifests, &partition);
-        let trace = ScanTrace { manifests: all, manifests_read: selected.len(), ..ScanTrace::default() };
-        let manifests = read_manifests(&self.table, selected).await?;
-        let index = match &snapshot.index_manifest {
-            Some(name) => self.table.manifests().read_index(name).await?,
-            None => Vec::new(),
+        let table = &request.table;
+        let live = Scope::live(&mode);
+        let travel = match &self.changes {
+            Some(range) => {
+                let changes = Changes::of_existing(range, table).await?;
+                return changes.plan(&request, mode).await;
+            }
+            None => Travel::from_options(table.options())?,
         };
-        let is_partition = |id: i32| partition.index_of_id(id).is_some();
-        let tests_values = filter.field_ids().into_iter().any(|id| !is_partition(id));
-        let schemas = if tests_values { schemas_of(&self.table, &manifests).await? } else { SchemasById::default() };
-        let limit = self.limit.map(|l| i64::try_from(l).unwrap_or(i64::MAX));
-        let planner = Planner { table: self.table.clone(), mode, filter, limit, tests_values };
-        crate::runtime::cpu(move || planner.plan(snapshot, &manifests, &index, &schemas, trace)).await
+        let (snapshot, scope) = match travel {
+            Travel::Latest | Travel::Snapshot(_) => (table.current_snapshot().await?, live),
+            Travel::FilesSince(time) => (startup::latest(table).await?, Scope { created_since: Some(time), ..live }),
+            Travel::CreatedSince(time) => match startup::created_since(time, &table.snapshots()).await? {
+                Some(snapshot) => (Some(snapshot), live),
+                None => (startup::latest(table).await?, Scope { created_since: Some(time), ..live }),
+            },
+            Travel::CompactedFull => (startup::compacted(table).await?, live),
+            Travel::LatestDelta => return self.latest_delta(&request, mode).await,
+            Travel::Changes(range) => return Changes::resolve(&range, table).await?.plan(&request, mode).await,
+        };
+        match snapshot {
+            Some(snapshot) => request.live(snapshot, mode, scope).await,
+            None => Ok(nothing(None)),
+        }
+    }
+
+    async fn latest_delta(&self, request: &PlanRequest, mode: ReadMode) -> Result<Plan> {
+        let Some(latest) = startup::latest(&request.table).await? else { return Ok(nothing(None)) };
+        match latest.commit_kind {
+            CommitKind::Append => {
+                let scope = Scope::changes(&request.table, &mode, Source::Delta)?;
+                request.events(std::slice::from_ref(&latest), latest.clone(), mode, scope).await
+            }
+            CommitKind::Compact | CommitKind::Overwrite | CommitKind::Analyze => Ok(nothing(Some(latest))),
+        }
     }
 }
 
-/// The schemas that the entries name.
-async fn schemas_of(table: &Table, manifests: &[Arc<Vec<ManifestEntry>>]) -> Result<SchemasById> {
-    let ids: HashSet<i64> = manifests.iter().flat_map(|m| m.iter()).map(|e| e.file.schema_id).collect();
-    let mut schemas = SchemasById::with_capacity(ids.len());
-    schemas.insert(table.schema().id, table.schema().clone());
-    for id in ids {
-        if id != table.schema().id {
-            schemas.insert(id, table.schemas().get(id).await?);
-        }
-    }
-    Ok(schemas)
-}
-
-/// The steps after all metadata is read.
-pub(super) struct Planner {
-    pub(super) table: Table,
-    pub(super) mode: ReadMode,
-    pub(super) filter: Predicate,
-    pub(super) limit: Option<i64>,
-    /// Whether the filter speaks of columns other than the partition's.
-    pub(super) tests_values: bool,
-}
-
-impl Planner {
-    pub(super) fn plan(
-        &self,
-        snapshot: Snapshot,
-        manifests: &[Arc<Vec<ManifestEntry>>],
-        index: &[IndexManifestEntry],
-        schemas: &SchemasById,
-        mut trace: ScanTrace,
-    ) -> Result<Plan> {
-        let LiveFiles { files, mut partitions } = LiveFiles::net(manifests, self.table.schema().partition_type())?;
-        let deletion_files = DeletionFiles::try_new(index, &mut partitions, &self.table)?;
-        let residuals = partitions.residuals(&self.filter)?;
-        let pruner = Pruner { table: &self.table, mode: self.mode, residuals: &residuals, schemas };
-        let mut files = pruner.prune(&files, &mut trace)?;
-        let limit = self.limit.filter(|_| self.partition_filter_is_exact());
-        if let Some(limit) = limit {
-            files = limit_files(files, &self.mode, !deletion_files.is_empty(), limit);
-        }
-        files.iter().try_for_each(|f| check_file_readable(&f.entry.file))?;
-        let mut groups = group(&files);
-        if self.table.options().get("scan.plan-sort-partition").is_some_and(|v| v.trim() == "true") {
-            groups.sort_by(|a, b| partitions.values(a.partition).cmp(partitions.values(b.partition)));
-        }
-        let generator = SplitGenerator::try_new(&self.table, self.mode, snapshot.id, &partitions, &deletion_files)?;
-        let mut splits = self.splits(&generator, &groups)?;
-        if let Some(limit) = limit {
-            splits = limit_splits(splits, limit);
-        }
-        Ok(Plan::new(Some(snapshot), splits, trace))
-    }
-
-    fn splits(&self, generator: &SplitGenerator<'_>, groups: &[Group<'_>]) -> Result<Vec<Split>> {
-        let mut splits = Vec::with_capacity(groups.len());
-        for group in groups {
-            splits.extend(generator.splits(group)?);
-        }
-        Ok(splits)
-    }
-
-    /// Whether every row of a partition that is left passes the filter.
-    fn partition_filter_is_exact(&self) -> bool {
-        let mut exact = !self.tests_values;
-        // Partitions are kept for both zeros.
-        self.filter.visit_leaves(&mut |leaf| {
-            exact &= !matches!(leaf.data_type, DataType::Float(_) | DataType::Double(_));
-        });
-        exact
-    }
+/// A plan without splits.
+pub(super) fn nothing(snapshot: Option<Snapshot>) -> Plan {
+    Plan::new(snapshot, Vec::new(), ScanTrace::default())
 }

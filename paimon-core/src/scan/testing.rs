@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use super::plan::{Plan, ScanTrace};
+use super::planner::Planner;
 use super::prune::{ReadMode, SchemasById};
-use super::table_scan::Planner;
+use super::scope::Scope;
 use crate::catalog::Identifier;
 use crate::clock::{Clock, SystemClock};
 use crate::commit::FileSystemCommit;
@@ -93,7 +94,8 @@ impl TestTable {
         let partition = self.table.schema().partition_type();
         let tests_values = filter.field_ids().into_iter().any(|id| partition.index_of_id(id).is_none());
         let mode = ReadMode::of(&self.table)?;
-        let planner = Planner { table: self.table.clone(), mode, filter, limit, tests_values };
+        let planner =
+            Planner { table: self.table.clone(), mode, scope: Scope::live(&mode), filter, limit, tests_values };
         let none = SchemasById::default();
         let schemas = if tests_values { &self.schemas } else { &none };
         planner.plan(snapshot(1), &[Arc::new(entries.to_vec())], index, schemas, ScanTrace::default())

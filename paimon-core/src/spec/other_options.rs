@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::options::{Options, parse_bool, parse_duration, parse_number, parse_size};
 
 /// Options that are `true` or `false`.
-const SWITCHES: [&str; 71] = [
+const SWITCHES: [&str; 67] = [
     "aggregation.remove-record-on-delete",
     "async-file-write",
     "auto-create",
@@ -28,7 +28,6 @@ const SWITCHES: [&str; 71] = [
     "commit.force-create-snapshot",
     "compaction.skip-expired-partitions",
     "consumer.changelog-only",
-    "consumer.ignore-progress",
     "data-evolution.compaction.rewrite-row-ids",
     "data-evolution.merge-into.file-pruning",
     "data-evolution.merge-into.source-persist",
@@ -43,7 +42,6 @@ const SWITCHES: [&str; 71] = [
     "force-lookup",
     "format-table.partition-path-only-value",
     "global-index.enabled",
-    "incremental-between-tag-to-snapshot",
     "index-file-in-data-file-dir",
     "key-value.sequence_number.enabled",
     "lookup-wait",
@@ -68,8 +66,6 @@ const SWITCHES: [&str; 71] = [
     "scan.ignore-lost-files",
     "scan.plan-sort-partition",
     "snapshot.clean-empty-directories",
-    "streaming-read-append-overwrite",
-    "streaming-read-overwrite",
     "table-read.sequence-number.enabled",
     "tag.automatic-completion",
     "tag.create-success-file",
@@ -82,9 +78,7 @@ const SWITCHES: [&str; 71] = [
 ];
 
 /// Options that are integers.
-const INTEGERS: [&str; 47] = [
-    "changelog.num-retained.max",
-    "changelog.num-retained.min",
+const INTEGERS: [&str; 42] = [
     "clustering.history-partition.limit",
     "commit.strict-mode.last-safe-snapshot",
     "cross-partition-upsert.bootstrap-parallelism",
@@ -112,10 +106,7 @@ const INTEGERS: [&str; 47] = [
     "postpone.batch-write-fixed-bucket.rescale-load-factor",
     "postpone.default-bucket-num",
     "postpone.target-row-num-per-bucket",
-    "scan.bounded.watermark",
     "scan.bucket",
-    "scan.creation-time-millis",
-    "scan.file-creation-time-millis",
     "scan.manifest.parallelism",
     "scan.max-splits-per-task",
     "sort-compaction.local-sample.magnification",
@@ -144,8 +135,7 @@ const FRACTIONS: [&str; 7] = [
 ];
 
 /// Options that are durations.
-const DURATIONS: [&str; 18] = [
-    "changelog.time-retained",
+const DURATIONS: [&str; 16] = [
     "clustering.history-partition.idle-to-full-sort",
     "consumer.expiration-time",
     "continuous.discovery-interval",
@@ -158,7 +148,6 @@ const DURATIONS: [&str; 18] = [
     "record-level.expire-time",
     "scan.plan-auto-tag-for-read.time-retained",
     "snapshot.watermark-idle-timeout",
-    "streaming.read.snapshot.delay",
     "tag.creation-delay",
     "tag.creation-period-duration",
     "visibility-callback.check-interval",
@@ -189,7 +178,7 @@ const SIZES: [&str; 19] = [
 ];
 
 /// Options that are one of some words, in any case.
-const WORDS: [(&str, &[&str]); 20] = [
+const WORDS: [(&str, &[&str]); 19] = [
     ("clustering.incremental.mode", &["global-sort", "local-sort"]),
     ("consumer.mode", &["exactly-once", "at-least-once"]),
     ("data-file.external-paths.strategy", &["none", "specific-fs", "round-robin", "entropy-inject", "weight-robin"]),
@@ -197,7 +186,6 @@ const WORDS: [(&str, &[&str]); 20] = [
     ("full-text-index.search-mode", &["fast", "full", "detail"]),
     ("global-index.column-update-action", &["throw_error", "drop_partition_index", "ignore"]),
     ("global-index.search-mode", &["fast", "full", "detail"]),
-    ("incremental-between-scan-mode", &["auto", "delta", "changelog", "diff"]),
     ("lookup-compact", &["radical", "gentle"]),
     ("partition.sink-strategy", &["none", "hash", "partition_dynamic"]),
     ("scalar-index.search-mode", &["fast", "full", "detail"]),

@@ -111,6 +111,20 @@ option_enum! {
     }
 }
 
+option_enum! {
+    /// What an incremental read counts as a change.
+    ChangesMode {
+        /// By the changelog producer.
+        Auto = "auto",
+        /// The rows that snapshots append.
+        Delta = "delta",
+        /// Changelog files.
+        Changelog = "changelog",
+        /// The difference between two snapshots.
+        Diff = "diff",
+    }
+}
+
 macro_rules! keys {
     ($($(#[$doc:meta])* $name:ident: $t:ty = $key:literal $([$($old:literal),+])?, $default:expr, $parse:expr;)*) => {
         $(
@@ -286,6 +300,34 @@ keys! {
     INCREMENTAL_BETWEEN: String = "incremental-between", None, parse_text;
     /// Range of commit times to read.
     INCREMENTAL_BETWEEN_TIMESTAMP: String = "incremental-between-timestamp", None, parse_text;
+    /// Automatic tag up to which changes are read.
+    INCREMENTAL_TO_AUTO_TAG: String = "incremental-to-auto-tag", None, parse_text;
+    /// What an incremental read counts as a change.
+    INCREMENTAL_BETWEEN_SCAN_MODE: ChangesMode = "incremental-between-scan-mode", Some("auto"), ChangesMode::parse;
+    /// Whether two tags stand for the range of their snapshots.
+    INCREMENTAL_BETWEEN_TAG_TO_SNAPSHOT: bool = "incremental-between-tag-to-snapshot", Some("false"), parse_bool;
+    /// Creation time from which snapshots or files are read.
+    SCAN_CREATION_TIME_MILLIS: i64 = "scan.creation-time-millis", None, parse_number;
+    /// Creation time from which files are read.
+    SCAN_FILE_CREATION_TIME_MILLIS: i64 = "scan.file-creation-time-millis", None, parse_number;
+    /// Watermark after which a stream ends.
+    SCAN_BOUNDED_WATERMARK: i64 = "scan.bounded.watermark", None, parse_number;
+    /// Name under which a stream keeps its progress.
+    CONSUMER_ID: String = "consumer-id", None, parse_text;
+    /// Whether a stream starts anew although its consumer has progress.
+    CONSUMER_IGNORE_PROGRESS: bool = "consumer.ignore-progress", Some("false"), parse_bool;
+    /// Whether streams of primary-key tables see overwrites.
+    STREAMING_READ_OVERWRITE: bool = "streaming-read-overwrite", Some("false"), parse_bool;
+    /// Whether streams of append tables see the files that overwrites add.
+    STREAMING_READ_APPEND_OVERWRITE: bool = "streaming-read-append-overwrite", Some("false"), parse_bool;
+    /// Age that a snapshot must have before a stream reads it.
+    STREAMING_READ_SNAPSHOT_DELAY: Duration = "streaming.read.snapshot.delay", None, parse_duration;
+    /// Changelogs that are kept at least.
+    CHANGELOG_RETAINED_MIN: u64 = "changelog.num-retained.min", None, parse_number;
+    /// Changelogs that are kept at most.
+    CHANGELOG_RETAINED_MAX: u64 = "changelog.num-retained.max", None, parse_number;
+    /// Age up to which changelogs are kept.
+    CHANGELOG_TIME_RETAINED: Duration = "changelog.time-retained", None, parse_duration;
     /// Whether a column may not become NOT NULL.
     ALTER_NULL_TO_NOT_NULL_DISABLED: bool = "alter-column-null-to-not-null.disabled", Some("true"), parse_bool;
     /// Whether only implicit casts are allowed in type changes.

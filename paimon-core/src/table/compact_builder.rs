@@ -196,7 +196,7 @@ impl CompactBuilder {
         for key in stored.keys().filter(|key| !self.table.options().contains(key)) {
             dynamic.insert(key.clone(), None);
         }
-        if dynamic.is_empty() { Ok(table) } else { table.with_dynamic_options(&dynamic).await }
+        if dynamic.is_empty() { Ok(table) } else { table.with_options(&dynamic).await }
     }
 
     fn commit_user(&self, table: &Table) -> String {

@@ -5,7 +5,7 @@ use crate::error::{Entity, Error, Result};
 use crate::predicate::Predicate;
 use crate::read::TableRead;
 use crate::runtime::Resources;
-use crate::scan::TableScan;
+use crate::scan::{StreamScan, TableScan};
 
 /// Settings of a read. Scans and reads that were made keep the settings they were made with.
 #[derive(Debug, Clone)]
@@ -95,6 +95,14 @@ impl ReadBuilder {
     /// A scan with these settings.
     pub fn new_scan(&self) -> TableScan {
         TableScan::new(self.table.clone(), self.filter.clone(), self.limit)
+    }
+
+    /// A continuous scan with these settings; the limit does not count.
+    ///
+    /// # Errors
+    /// As [`StreamScan::try_new`].
+    pub fn new_stream_scan(&self) -> Result<StreamScan> {
+        StreamScan::try_new(self.table.clone(), self.filter.clone())
     }
 
     /// A read with these settings; needs no scan.

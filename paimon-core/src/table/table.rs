@@ -9,7 +9,7 @@ use crate::clock::Clock;
 use crate::commit::SnapshotCommit;
 use crate::error::{Entity, Error, Result};
 use crate::format::FooterCache;
-use crate::meta::{Manifests, Schemas, Selector, Snapshots, TablePaths, Tags};
+use crate::meta::{Changelogs, Consumers, Manifests, Schemas, Snapshots, TablePaths, Tags, Travel};
 use crate::options::Options;
 use crate::spec::{BRANCH, BUCKET, Snapshot, TableSchema};
 use crate::storage::FileIO;
@@ -117,6 +117,16 @@ impl Table {
         Tags::new(self.0.io.clone(), self.0.paths.clone())
     }
 
+    /// The changelogs of the branch that outlive their snapshots.
+    pub fn changelogs(&self) -> Changelogs {
+        Changelogs::new(self.0.io.clone(), self.0.paths.clone())
+    }
+
+    /// The consumers of the branch.
+    pub fn consumers(&self) -> Consumers {
+        Consumers::new(self.0.io.clone(), self.0.paths.clone())
+    }
+
     /// The schema versions of the branch.
     pub fn schemas(&self) -> &Schemas {
         &self.0.schemas
@@ -145,14 +155,31 @@ impl Table {
         self.0.pinned.as_ref()
     }
 
-    /// The snapshot that a read sees now: the pinned one, else the latest.
+    /// The snapshot that a read sees now: the pinned one, else the one that the options select, else the latest.
     ///
     /// # Errors
-    /// `Storage` or `Corrupt`.
+    /// `NotFound` if a selector selects nothing; `InvalidConfig` for options that do not go together; `Storage` or
+    /// `Corrupt`.
     pub async fn current_snapshot(&self) -> Result<Option<Snapshot>> {
-        match self.pinned() {
-            Some(snapshot) => Ok(Some(snapshot.as_ref().clone())),
-            None => self.snapshots().latest().await,
+        match (self.pinned(), Travel::from_options(self.options())?) {
+            (Some(snapshot), _) => Ok(Some(snapshot.as_ref().clone())),
+            (None, Travel::Snapshot(selector)) => selector.resolve(&self.snapshots(), &self.tags()).await.map(Some),
+            (None, _) => self.snapshots().latest().await,
+        }
+    }
+
+    /// The same table as batch reads see it: a selector of a snapshot among its options, stored ones included, pins the
+    /// handle to that snapshot with its schema. Anything else that options ask of a read, such as changes, is planned
+    /// with the schema of the handle.
+    ///
+    /// # Errors
+    /// As [`Table::current_snapshot`]; `NotFound(Schema)`.
+    pub async fn for_reading(&self) -> Result<Self> {
+        match (self.pinned(), Travel::from_options(self.options())?) {
+            (None, Travel::Snapshot(selector)) => {
+                self.at(selector.resolve(&self.snapshots(), &self.tags()).await?).await
+            }
+            _ => Ok(self.clone()),
         }
     }
 
@@ -171,17 +198,26 @@ impl Table {
         Self(Arc::new(Inner { pinned: Some(Arc::new(snapshot)), ..self.0.as_ref().clone() }))
     }
 
-    /// The same table with dynamic options laid over the stored ones (`None` removes a key). A selector among them pins
-    /// the handle to the snapshot that it selects, with that snapshot's schema.
+    /// The same table with dynamic options laid over the stored ones (`None` removes a key), as batch reads see it: see
+    /// [`Table::for_reading`].
     ///
     /// # Errors
-    /// `InvalidConfig` for a bad value, an option that may not change, or two selectors; `NotFound` if a selector selects
-    /// nothing; `Unsupported` for a known option that is not built.
+    /// As [`Table::with_options`] and [`Table::for_reading`].
     pub async fn with_dynamic_options(&self, dynamic: &BTreeMap<String, Option<String>>) -> Result<Self> {
+        self.with_options(dynamic).await?.for_reading().await
+    }
+
+    /// The same table with dynamic options laid over the stored ones (`None` removes a key). Selectors are checked but not
+    /// looked up: streams may start at what does not exist yet.
+    ///
+    /// # Errors
+    /// `InvalidConfig` for a bad value, an option that may not change, or two selectors; `NotFound(Branch)`; `Unsupported`
+    /// for a known option that is not built.
+    pub async fn with_options(&self, dynamic: &BTreeMap<String, Option<String>>) -> Result<Self> {
         if let Some(Some(branch)) = dynamic.get(BRANCH.key)
             && branch != self.branch()
         {
-            return Box::pin(self.on_branch(branch).await?.with_dynamic_options(dynamic)).await;
+            return Box::pin(self.on_branch(branch).await?.with_options(dynamic)).await;
         }
         let mut options = self.0.options.clone();
         crate::spec::check_dynamic_options(&options, dynamic)?;
@@ -196,15 +232,8 @@ impl Table {
         }
         // The merged options must be ones that the table could have been created with.
         TableSchema { options: options.to_map(), ..self.0.schema.as_ref().clone() }.check()?;
-        let selector = Selector::from_options(&options)?;
-        let table = Self(Arc::new(Inner { options, ..self.0.as_ref().clone() }));
-        match selector {
-            Some(selector) => {
-                let snapshot = selector.resolve(&table.snapshots(), &table.tags()).await?;
-                table.at(snapshot).await
-            }
-            None => Ok(table),
-        }
+        Travel::from_options(&options)?;
+        Ok(Self(Arc::new(Inner { options, ..self.0.as_ref().clone() })))
     }
 
     /// The same table with the newest schema.

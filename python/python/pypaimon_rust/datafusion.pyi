@@ -228,10 +228,10 @@ class ReadBuilder:
         """A scan with these settings."""
 
     def new_incremental_scan(self, start_snapshot_id: Any, end_snapshot_id: Any, mode: Any = "delta") -> Any:
-        """A scan of the changes in the snapshots after `start_snapshot_id` up to `end_snapshot_id`."""
+        """A scan of the changes in the snapshots after `start_snapshot_id` up to `end_snapshot_id`: every row that they append (`delta`), their changelog (`changelog`), or what the table's changelog producer makes of it (`auto`)."""
 
     def new_stream_scan(self) -> Any:
-        """A continuous scan."""
+        """A continuous scan: `plan()` gives the state of the table and then its changes, snapshot by snapshot."""
 
     def new_read(self) -> Any:
         """A read with these settings; needs no scan."""
@@ -337,6 +337,30 @@ class Split:
     def size_bytes(self) -> Any:
         """Bytes of the files."""
 
+class StreamTableScan:
+    """Plans a table continuously: its state first, then its changes, snapshot by snapshot."""
+
+    def plan(self) -> Any:
+        """The next plan; `None` if there is nothing new now: call again later."""
+
+    def checkpoint(self) -> Any:
+        """The id of the snapshot that is planned next; `None` before the first plan."""
+
+    def watermark(self) -> Any:
+        """The watermark of the snapshot that was planned last."""
+
+    def is_finished(self) -> Any:
+        """Whether the stream has passed `scan.bounded.watermark`: no plan follows."""
+
+    def restore(self, next_snapshot_id: Any) -> Any:
+        """Continues with this snapshot; `None` starts over."""
+
+    def notify_checkpoint_complete(self, next_snapshot_id: Any) -> Any:
+        """Stores a checkpoint as the progress of the consumer; nothing without a consumer id or for `None`."""
+
+    def with_consumer_id(self, consumer_id: Any) -> Any:
+        """Keeps progress under this name."""
+
 class Table:
     """A table of a catalog. Keeps the schema it was loaded with; sees commits of others on the next call that plans."""
 
@@ -373,6 +397,9 @@ class Table:
     def new_read_builder(self, options: Any = None) -> Any:
         """Starts a read; options are laid over the table's, and a selector among them travels in time."""
 
+    def new_stream_scan(self) -> Any:
+        """A continuous scan of all columns and rows."""
+
     def new_batch_write_builder(self) -> Any:
         """Starts a batch write."""
 
@@ -393,6 +420,12 @@ class TableRead:
 
 class TableScan:
     """Plans reads."""
+
+    def with_row_position_slice(self, start: Any, end: Any) -> Any:
+        """Only the rows from position `start` up to, but without, `end`; positions run through the files of the plan."""
+
+    def with_row_position_shard(self, index: Any, count: Any) -> Any:
+        """Only part `index` of `count` parts of the rows, whose sizes differ by one at most."""
 
     def plan(self) -> Any:
         """Plans anew on the snapshot that is latest now, unless a selector pins one."""

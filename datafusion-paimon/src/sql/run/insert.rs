@@ -19,7 +19,7 @@ use datafusion::physical_plan::ExecutionPlan;
 use datafusion::prelude::DataFrame;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use paimon_core::error::Entity;
-use paimon_core::meta::Selector;
+use paimon_core::meta::Travel;
 use paimon_core::types::{DataField, arrow_type, to_arrow_schema};
 use paimon_core::{Error, Table};
 
@@ -244,7 +244,7 @@ impl Session<'_> {
 
 /// Whether an option chooses what is read.
 fn selects(key: &str) -> bool {
-    Selector::KEYS.contains(&key) || key.starts_with("incremental-") || key == "scan.mode"
+    Travel::KEYS.contains(&key) || key.starts_with("incremental-") || key == "scan.mode"
 }
 
 fn name_list(names: &[String]) -> String {
