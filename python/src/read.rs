@@ -14,7 +14,7 @@ use paimon_core::spec::ChangesMode;
 use paimon_core::table::ReadBuilder;
 use pyo3::exceptions::{PyStopIteration, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyCapsule, PyInt, PyString};
+use pyo3::types::{PyBool, PyByteArray, PyBytes, PyCapsule, PyInt, PyString};
 
 use crate::errors::{OrRaise, raise};
 use crate::runtime::{handle, wait};
@@ -299,6 +299,44 @@ impl PySplit {
     /// Whether the rows are events that are not merged.
     fn is_streaming(&self) -> bool {
         self.split.streaming
+    }
+
+    /// The split as Java's serialised form.
+    fn serialize<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &self.split.serialize().or_raise(py)?))
+    }
+
+    /// The split of bytes that `serialize` or Java wrote.
+    #[staticmethod]
+    fn deserialize(py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let bytes = match data.cast::<PyBytes>() {
+            Ok(bytes) => bytes.as_bytes().to_vec(),
+            Err(_) => match data.cast::<PyByteArray>() {
+                Ok(bytes) => bytes.to_vec(),
+                Err(_) => {
+                    let found = data.get_type().name()?;
+                    return Err(PyTypeError::new_err(format!("a serialised split is bytes, found {found}")));
+                }
+            },
+        };
+        Ok(Self { split: Split::deserialize(&bytes).or_raise(py)? })
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let class = py.get_type::<Self>();
+        Ok((class.getattr("deserialize")?, (self.serialize(py)?,)))
+    }
+
+    fn __eq__(&self, other: &Self) -> bool {
+        self.split == other.split
+    }
+
+    fn __hash__(&self) -> u64 {
+        use std::hash::{DefaultHasher, Hash, Hasher};
+        let mut hasher = DefaultHasher::new();
+        let split = &self.split;
+        (split.snapshot_id, &split.partition, split.bucket, split.streaming, self.files()).hash(&mut hasher);
+        hasher.finish()
     }
 
     /// Bucket.

@@ -112,12 +112,13 @@ type Plans = Vec<Arc<dyn ExecutionPlan>>;
 /// What planning reads of the store: the plan and the schemas of its files.
 async fn read_metadata(table: &Table, scan: &TableScan) -> paimon_core::Result<(Plan, FileSchemas)> {
     let mut schemas = FileSchemas::new();
-    if table.pinned().is_none() {
+    // A table that was empty stays empty for the statement, but partitions of a fallback branch are no part of it.
+    if table.pinned().is_none() && !table.options().contains("scan.fallback-branch") {
         return Ok((Plan::new(None, Vec::new(), ScanTrace::default()), schemas));
     }
     let plan = scan.plan().await?;
     schemas.insert(table.schema().id, Arc::clone(table.schema()));
-    for file in plan.splits().iter().flat_map(|split| &split.files) {
+    for file in plan.splits().iter().filter(|split| !split.fallback).flat_map(|split| &split.files) {
         if let Entry::Vacant(entry) = schemas.entry(file.schema_id) {
             entry.insert(table.schemas().get(file.schema_id).await?);
         }

@@ -29,3 +29,15 @@ pub(crate) fn constant_text(expr: &Expr) -> Result<String> {
         _ => invalid_input(format!("expected text as argument of a table function, found {expr}")),
     }
 }
+
+/// The text of a constant expression that is text or a whole number.
+///
+/// # Errors
+/// `InvalidInput` if it is neither.
+pub(crate) fn constant_word(expr: &Expr) -> Result<String> {
+    let value = constant(expr)?;
+    if value.data_type().is_integer() && !value.is_null() {
+        return Ok(value.to_string());
+    }
+    constant_text(expr)
+}

@@ -35,10 +35,20 @@ impl TableFunctionImpl for ScanFunction {
         }
         let options: BTreeMap<String, Option<String>> =
             pairs.iter().map(|[key, value]| (key.clone(), Some(value.clone()))).collect();
-        let (catalog, database) = self.target.of(args.session())?;
-        let identifier = context(&catalog, database).any_identifier(name).map_err(to_datafusion)?;
-        let handle = catalog.handle().clone();
-        let work = async move { catalog.table_provider_with(&identifier, &options).await };
-        blocking::run(&handle, work)?.map_err(to_datafusion)
+        provider(&self.target, &args, name, options)
     }
+}
+
+/// The table of this name with options laid over its own.
+pub(super) fn provider(
+    target: &Target,
+    args: &TableFunctionArgs<'_, '_>,
+    name: &str,
+    options: BTreeMap<String, Option<String>>,
+) -> Result<Arc<dyn TableProvider>> {
+    let (catalog, database) = target.of(args.session())?;
+    let identifier = context(&catalog, database).any_identifier(name).map_err(to_datafusion)?;
+    let handle = catalog.handle().clone();
+    let work = async move { catalog.table_provider_with(&identifier, &options).await };
+    blocking::run(&handle, work)?.map_err(to_datafusion)
 }

@@ -10,6 +10,7 @@
 
 mod columns;
 mod difference;
+mod fallback;
 mod files;
 mod finish;
 mod parallel;

@@ -9,6 +9,7 @@ use futures::{StreamExt, TryStreamExt, stream};
 
 use super::columns::Columns;
 use super::difference;
+use super::fallback;
 use super::files::{RunSource, run_stream};
 use super::finish::Finish;
 use super::selected::{selected_stream, selections};
@@ -47,7 +48,7 @@ impl SplitRead {
     /// `Unsupported` before any byte is read; `Corrupt` for keys that cannot be decoded.
     pub(super) fn read(self: &Arc<Self>, split: &Split) -> Result<BatchStream> {
         if split.fallback {
-            return Err(Error::unsupported("reading splits of fallback branches is not supported yet"));
+            return Ok(fallback::fallback(self, split));
         }
         if let Some(before) = &split.before {
             return match split.streaming {
@@ -59,7 +60,7 @@ impl SplitRead {
         let source = RunSource {
             reader: DataFileReader::for_table(&self.table),
             partition: split.partition.clone(),
-            bucket_dir: split.bucket_path.clone(),
+            bucket_dir: self.bucket_dir(split)?,
             batch_rows: self.batch_rows,
         };
         match way {
@@ -74,6 +75,15 @@ impl SplitRead {
                 Ok(parts.try_flatten().boxed())
             }
         }
+    }
+
+    /// The directory of a split's bucket; some forms of serialised splits do not say it.
+    fn bucket_dir(&self, split: &Split) -> Result<String> {
+        if !split.bucket_path.is_empty() {
+            return Ok(split.bucket_path.clone());
+        }
+        let table = &self.table;
+        table.paths().bucket_dir(table.schema(), table.options(), &split.partition, split.bucket)
     }
 
     fn way(&self, split: &Split) -> Result<Way> {

@@ -80,7 +80,7 @@ impl TableRead {
     /// # Errors
     /// `Corrupt` for keys that cannot be decoded.
     pub fn cut(&self, split: &Split) -> Result<Vec<Split>> {
-        let whole = split.rows.is_none() && split.before.is_none();
+        let whole = split.rows.is_none() && split.before.is_none() && !split.fallback;
         if !whole || split.streaming || split.raw_convertible || split.deletion_files.is_some() || split.files.len() < 2
         {
             return Ok(vec![split.clone()]);

@@ -6,9 +6,11 @@ mod binary_row;
 mod columns;
 mod hash;
 mod layout;
+mod parts;
 #[cfg(test)]
 mod tests;
 
 pub use binary_row::{BinaryRow, NullLayout};
 pub use columns::{encode_columns, hash_columns};
 pub use hash::hash;
+pub(crate) use parts::{PartsReader, PartsWriter};

@@ -4,6 +4,7 @@
 //! sheet section 1, time-travel sheet section 2; `table/source/AbstractDataTableScan.java`.
 
 use super::changes::Changes;
+use super::fallback;
 use super::metadata::PlanRequest;
 use super::plan::{Plan, ScanTrace};
 use super::prune::ReadMode;
@@ -105,8 +106,14 @@ impl TableScan {
             }
             None => Travel::from_options(table.options())?,
         };
+        let branch = table.fallback().await?;
         let (snapshot, scope) = match travel {
             Travel::Latest | Travel::Snapshot(_) => (table.current_snapshot().await?, live),
+            _ if branch.is_some() => {
+                return Err(Error::unsupported(
+                    "the option 'scan.fallback-branch' with reads of other than whole snapshots",
+                ));
+            }
             Travel::FilesSince(time) => (startup::latest(table).await?, Scope { created_since: Some(time), ..live }),
             Travel::CreatedSince(time) => match startup::created_since(time, &table.snapshots()).await? {
                 Some(snapshot) => (Some(snapshot), live),
@@ -116,9 +123,13 @@ impl TableScan {
             Travel::LatestDelta => return self.latest_delta(&request, mode).await,
             Travel::Changes(range) => return Changes::resolve(&range, table).await?.plan(&request, mode).await,
         };
-        match snapshot {
-            Some(snapshot) => request.live(snapshot, mode, scope).await,
-            None => Ok(nothing(None)),
+        let plan = match &snapshot {
+            Some(snapshot) => request.live(snapshot.clone(), mode, scope).await?,
+            None => nothing(None),
+        };
+        match branch {
+            Some(branch) => fallback::add(&request, &branch, snapshot.as_ref(), plan).await,
+            None => Ok(plan),
         }
     }
 

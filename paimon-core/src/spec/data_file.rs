@@ -15,7 +15,7 @@ pub enum FileSource {
 }
 
 impl FileSource {
-    fn from_number(number: i32) -> Result<Self> {
+    pub(super) fn from_number(number: i32) -> Result<Self> {
         match number {
             0 => Ok(Self::Append),
             1 => Ok(Self::Compact),
@@ -23,7 +23,7 @@ impl FileSource {
         }
     }
 
-    fn number(self) -> i64 {
+    pub(super) fn number(self) -> i64 {
         match self {
             Self::Append => 0,
             Self::Compact => 1,

@@ -21,8 +21,8 @@ const UNREADABLE_SWITCHES: [&str; 6] = [
     "sequence.snapshot-ordering",
 ];
 /// Options that change what a read gives wherever they are set.
-const UNREADABLE_KEYS: [&str; 4] =
-    ["scan.fallback-branch", "scan.primary-branch", "scan.fallback-snapshot-branch", "scan.fallback-delta-branch"];
+const UNREADABLE_KEYS: [&str; 3] =
+    ["scan.primary-branch", "scan.fallback-snapshot-branch", "scan.fallback-delta-branch"];
 /// Switches that a writer must follow.
 const UNWRITABLE_SWITCHES: [&str; 6] = [
     "clustering.incremental",
@@ -248,7 +248,7 @@ mod tests {
             (false, "file-index.bloom-filter.columns=k", "", "file-index.bloom-filter.columns"),
             (false, "data-file.external-paths=file:/x", "", "data-file.external-paths"),
             (false, "query-auth.enabled=true", "query-auth.enabled", "query-auth.enabled"),
-            (false, "scan.fallback-branch=b", "scan.fallback-branch", ""),
+            (false, "scan.primary-branch=b", "scan.primary-branch", ""),
             (false, "variant", "", "column of type VARIANT is not supported (column: m)"),
         ];
         for (keyed, options, read, write) in cases {

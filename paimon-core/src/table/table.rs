@@ -14,6 +14,9 @@ use crate::options::Options;
 use crate::spec::{BRANCH, BUCKET, Snapshot, TableSchema};
 use crate::storage::FileIO;
 
+/// The option that names the branch for partitions that the table lacks.
+const SCAN_FALLBACK_BRANCH: &str = "scan.fallback-branch";
+
 /// A table of a catalog. Cheap to clone; keeps the schema that it was loaded with, while snapshots are looked up anew by
 /// every call that plans.
 #[derive(Debug, Clone)]
@@ -234,6 +237,25 @@ impl Table {
         TableSchema { options: options.to_map(), ..self.0.schema.as_ref().clone() }.check()?;
         Travel::from_options(&options)?;
         Ok(Self(Arc::new(Inner { options, ..self.0.as_ref().clone() })))
+    }
+
+    /// The branch whose partitions stand in for those that the table lacks, if the option `scan.fallback-branch` names
+    /// one. A table that travels to a snapshot falls back to what the branch was then.
+    ///
+    /// # Errors
+    /// `NotFound(Branch)`; `InvalidConfig`, `Storage` or `Corrupt`.
+    pub(crate) async fn fallback(&self) -> Result<Option<Self>> {
+        let Some(name) = self.options().get(SCAN_FALLBACK_BRANCH) else { return Ok(None) };
+        let branch = self.on_branch(name).await?;
+        match (Travel::from_options(self.options())?, self.pinned()) {
+            (Travel::Snapshot(_), Some(snapshot)) => {
+                match branch.snapshots().at_or_before(snapshot.time_millis).await? {
+                    Some(then) => branch.at(then).await.map(Some),
+                    None => Ok(None),
+                }
+            }
+            _ => Ok(Some(branch)),
+        }
     }
 
     /// The same table with the newest schema.

@@ -328,6 +328,13 @@ class Split:
     def is_streaming(self) -> Any:
         """Whether the rows are events that are not merged."""
 
+    def serialize(self) -> Any:
+        """The split as Java's serialised form."""
+
+    @staticmethod
+    def deserialize(data: Any) -> Any:
+        """The split of bytes that `serialize` or Java wrote."""
+
     def bucket(self) -> Any:
         """Bucket."""
 
