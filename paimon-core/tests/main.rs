@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a failing test says where it failed")]
 
 mod catalog;
+mod changes;
 mod common;
 mod compact;
 mod concurrency;
