@@ -150,6 +150,7 @@ impl Rewriter {
             partition: task.partition.clone(),
             bucket_dir: self.bucket_dir(task)?,
             batch_rows: self.batch_rows,
+            levels: self.rule.as_ref().is_some_and(|rule| rule.needs_levels()),
         })
     }
 

@@ -9,9 +9,14 @@
 
 use std::cmp::Ordering;
 
+use arrow::datatypes::SchemaRef;
+use arrow::record_batch::RecordBatch;
+
+use super::engine::MergeEngine;
 use super::gather::Picks;
 use super::order_key::Prefix;
 use super::run_batch::RunBatch;
+use crate::error::Result;
 
 /// The choice of the newest row of each key.
 #[derive(Debug)]
@@ -28,31 +33,10 @@ impl Deduplicate {
         Self { drop_deletes, ignore_delete, candidate: None, picks: Picks::default() }
     }
 
-    /// The rows that were chosen since the last time.
-    pub(super) fn picks(&mut self) -> &mut Picks {
-        &mut self.picks
-    }
-
-    /// The batches of all rows that were chosen or may still be.
-    pub(super) fn batches(&self) -> impl Iterator<Item = usize> {
-        self.picks.batches().chain(self.candidate.map(|(batch, _)| batch))
-    }
-
-    /// Batches got new numbers.
-    pub(super) fn renumber(&mut self, numbers: &[usize]) {
-        self.picks.renumber(numbers);
-        if let Some((batch, _)) = &mut self.candidate {
-            *batch = numbers[*batch];
-        }
-    }
-
-    /// Takes rows `start .. end` of a batch, whose keys are strictly ascending.
-    pub(super) fn accept<P: Prefix>(&mut self, batches: &[RunBatch<P>], batch: usize, start: usize, end: usize) {
-        if !(self.ignore_delete && batches[batch].has_retracts) {
-            return self.accept_range(batches, batch, start, end);
-        }
-        for (start, end) in adds(&batches[batch], start, end) {
-            self.accept_range(batches, batch, start, end);
+    /// No row follows, or none of the candidate's key.
+    fn emit_candidate<P: Prefix>(&mut self, batches: &[RunBatch<P>]) {
+        if let Some((batch, row)) = self.candidate.take() {
+            self.emit(&batches[batch], batch, row, row + 1);
         }
     }
 
@@ -75,16 +59,9 @@ impl Deduplicate {
         self.candidate = Some((batch, end - 1));
     }
 
-    /// No row follows, or none of the candidate's key.
-    pub(super) fn emit_candidate<P: Prefix>(&mut self, batches: &[RunBatch<P>]) {
-        if let Some((batch, row)) = self.candidate.take() {
-            self.emit(&batches[batch], batch, row, row + 1);
-        }
-    }
-
     fn emit<P: Prefix>(&mut self, rows: &RunBatch<P>, batch: usize, start: usize, end: usize) {
         if self.drop_deletes && rows.has_retracts {
-            for (start, end) in adds(rows, start, end) {
+            for (start, end) in rows.adds(start, end) {
                 self.picks.push(batch, start, end);
             }
         } else {
@@ -93,12 +70,38 @@ impl Deduplicate {
     }
 }
 
-/// The ranges of rows that are no retracts.
-fn adds<P: Prefix>(rows: &RunBatch<P>, start: usize, end: usize) -> impl Iterator<Item = (usize, usize)> {
-    let mut next = start;
-    std::iter::from_fn(move || {
-        let first = (next..end).find(|&row| !rows.is_retract(row))?;
-        next = (first..end).find(|&row| rows.is_retract(row)).unwrap_or(end);
-        Some((first, next))
-    })
+impl<P: Prefix> MergeEngine<P> for Deduplicate {
+    fn accept(&mut self, batches: &[RunBatch<P>], batch: usize, start: usize, end: usize) {
+        if !(self.ignore_delete && batches[batch].has_retracts) {
+            return self.accept_range(batches, batch, start, end);
+        }
+        for (start, end) in batches[batch].adds(start, end) {
+            self.accept_range(batches, batch, start, end);
+        }
+    }
+
+    fn end(&mut self, batches: &[RunBatch<P>]) {
+        self.emit_candidate(batches);
+    }
+
+    fn rows(&self) -> usize {
+        self.picks.rows()
+    }
+
+    fn batches(&self) -> Vec<usize> {
+        self.picks.batches().chain(self.candidate.map(|(batch, _)| batch)).collect()
+    }
+
+    fn renumber(&mut self, numbers: &[usize]) {
+        self.picks.renumber(numbers);
+        if let Some((batch, _)) = &mut self.candidate {
+            *batch = numbers[*batch];
+        }
+    }
+
+    fn take(&mut self, schema: &SchemaRef, batches: &[RunBatch<P>]) -> Result<RecordBatch> {
+        let gathered = self.picks.gather(schema, batches.len(), |batch| batches[batch].columns.as_slice())?;
+        self.picks.clear();
+        Ok(gathered)
+    }
 }

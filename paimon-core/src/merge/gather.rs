@@ -3,12 +3,16 @@
 //! Invariants: one range is a slice of its batch; ranges that are long on average are copied as ranges, short ones row by
 //! row through Arrow's interleave. No column is touched that the result does not have.
 
-use arrow::array::{Array, ArrayRef, new_empty_array};
+use arrow::array::{Array, ArrayRef, new_empty_array, new_null_array};
 use arrow::compute::{concat, interleave};
-use arrow::datatypes::SchemaRef;
+use arrow::datatypes::{DataType as ArrowType, SchemaRef};
 use arrow::record_batch::{RecordBatch, RecordBatchOptions};
 
+use super::fold::RowRef;
 use crate::error::Result;
+
+/// The number that stands for a batch in segments whose rows are results of groups.
+pub(super) const GROUPS: usize = u32::MAX as usize;
 
 /// Rows `start .. start + len` of the batch with number `batch`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,12 +30,17 @@ pub(super) struct Picks {
 }
 
 /// Rows per range from which ranges are copied whole: a range costs about as much as this many single rows.
-const LONG_SEGMENT: usize = 16;
+pub(super) const LONG_SEGMENT: usize = 16;
 
 impl Picks {
     /// The number of rows.
     pub(super) fn rows(&self) -> usize {
         self.rows
+    }
+
+    /// The ranges.
+    pub(super) fn segments(&self) -> &[Segment] {
+        &self.segments
     }
 
     /// Adds rows `start .. end` of a batch.
@@ -60,7 +69,7 @@ impl Picks {
 
     /// Batches got new numbers.
     pub(super) fn renumber(&mut self, numbers: &[usize]) {
-        for segment in &mut self.segments {
+        for segment in self.segments.iter_mut().filter(|s| s.batch as usize != GROUPS) {
             segment.batch = numbers[segment.batch as usize] as u32;
         }
     }
@@ -133,4 +142,37 @@ impl<'a> GatherPlan<'a> {
         let slices: Vec<&dyn Array> = slices.iter().map(|s| s.as_ref()).collect();
         Ok(concat(&slices)?)
     }
+}
+
+/// These rows of the arrays, in this order; [`RowRef::NONE`] is null.
+///
+/// # Errors
+/// Those of Arrow.
+pub(super) fn take_rows(arrays: &[&dyn Array], rows: &[RowRef], data_type: &ArrowType) -> Result<ArrayRef> {
+    if rows.is_empty() {
+        return Ok(new_empty_array(data_type));
+    }
+    let nulls = arrays.len();
+    let place = |row: &RowRef| if row.is_some() { (row.batch(), row.row()) } else { (nulls, 0) };
+    let places: Vec<(usize, usize)> = rows.iter().map(place).collect();
+    take_places(arrays, &places, rows.iter().any(|r| !r.is_some()), data_type)
+}
+
+/// The values at these places: array and position. The place after the last array is null, if `has_nulls`.
+///
+/// # Errors
+/// Those of Arrow.
+pub(super) fn take_places(
+    arrays: &[&dyn Array],
+    places: &[(usize, usize)],
+    has_nulls: bool,
+    data_type: &ArrowType,
+) -> Result<ArrayRef> {
+    if !has_nulls {
+        return Ok(interleave(arrays, places)?);
+    }
+    let null = new_null_array(data_type, 1);
+    let mut arrays = arrays.to_vec();
+    arrays.push(null.as_ref());
+    Ok(interleave(&arrays, places)?)
 }

@@ -8,10 +8,19 @@
 //! and the columns are gathered once per batch of the result (`gather`). No I/O. Source: merge-engine sheet sections 1
 //! and 2; `mergetree/compact/SortMergeReaderWithLoserTree.java`.
 
+mod control;
 mod deduplicate;
+mod engine;
+#[cfg(test)]
+mod engine_tests;
+mod fold;
+mod folds;
+mod function;
 mod gather;
+mod grouping;
 mod kinds;
 mod order_key;
+mod roles;
 mod rule;
 mod run_batch;
 mod runs;
@@ -24,5 +33,6 @@ mod tournament;
 
 pub(crate) use kinds::{adds, row_kinds};
 pub use rule::MergeRule;
+pub(crate) use run_batch::LEVEL;
 pub use runs::merge_runs;
 pub use sort::sort_merge;

@@ -1,13 +1,19 @@
 //! How rows of one key become one row.
 //!
-//! Invariants: a rule that exists can be carried out; what is not built is refused here. Source: `CoreOptions.java`
-//! (`MERGE_ENGINE`, `SEQUENCE_FIELD`), `mergetree/compact/DeduplicateMergeFunction.java`.
+//! Invariants: a rule that exists can be carried out, but for functions that [`MergeRule::check_columns`] refuses.
+//! Source: `CoreOptions.java` (`MERGE_ENGINE`, `SEQUENCE_FIELD`), `mergetree/compact/LookupMergeFunction.java`.
 
+use std::collections::BTreeMap;
+
+use arrow::datatypes::SchemaRef;
+
+use super::function::Function;
+use super::roles::{Engine, How, Role, Roles};
 use crate::error::{Error, Result};
-use crate::options::Options;
+use crate::options::{Options, parse_bool};
 use crate::spec::{
-    IGNORE_DELETE, MERGE_ENGINE, MergeEngine, SEQUENCE_FIELD, SEQUENCE_SNAPSHOT_ORDERING, SEQUENCE_SORT_ORDER,
-    SortOrder, TableSchema,
+    CHANGELOG_PRODUCER, ChangelogProducer, DELETION_VECTORS, SEQUENCE_FIELD, SEQUENCE_SNAPSHOT_ORDERING,
+    SEQUENCE_SORT_ORDER, SortOrder, TableSchema,
 };
 use crate::types::{DataField, DataType};
 
@@ -17,23 +23,20 @@ pub struct MergeRule {
     key: Vec<DataField>,
     sequence: Vec<DataField>,
     descending: bool,
-    ignore_delete: bool,
+    lookup: bool,
+    roles: Roles,
     required_ids: Vec<i32>,
+    /// The ids of all columns by name.
+    ids: BTreeMap<String, i32>,
 }
 
 impl MergeRule {
     /// The rule of a primary-key table.
     ///
     /// # Errors
-    /// `Unsupported` naming the merge engine or option that is not built; `InvalidConfig` naming a sequence field that is
-    /// no column; `InvalidInput` for a table without primary key.
+    /// `Unsupported` naming the option that is not built; `InvalidConfig` naming a sequence field that is no column, or
+    /// an aggregate that does not fit its column; `InvalidInput` for a table without primary key.
     pub fn try_new(schema: &TableSchema, options: &Options) -> Result<Self> {
-        match options.value(&MERGE_ENGINE)? {
-            MergeEngine::Deduplicate => {}
-            engine @ (MergeEngine::PartialUpdate | MergeEngine::Aggregation | MergeEngine::FirstRow) => {
-                return Err(Error::unsupported(format!("merge-engine {} is not supported yet", engine.as_str())));
-            }
-        }
         if options.value(&SEQUENCE_SNAPSHOT_ORDERING)? {
             return Err(Error::unsupported(format!("{} is not supported yet", SEQUENCE_SNAPSHOT_ORDERING.key)));
         }
@@ -48,18 +51,52 @@ impl MergeRule {
                 required_ids.push(field.id);
             }
         }
-        Ok(Self {
-            key,
-            sequence,
-            descending: options.value(&SEQUENCE_SORT_ORDER)? == SortOrder::Descending,
-            ignore_delete: options.value(&IGNORE_DELETE)?,
-            required_ids,
-        })
+        let roles = Roles::try_new(schema, options, &sequence)?;
+        let lookup = is_lookup(options)? && !matches!(roles.engine, Engine::FirstRow { .. });
+        let descending = options.value(&SEQUENCE_SORT_ORDER)? == SortOrder::Descending;
+        let ids = schema.fields.iter().map(|f| (f.name.clone(), f.id)).collect();
+        Ok(Self { key, sequence, descending, lookup, roles, required_ids, ids })
     }
 
-    /// Ids of the columns that merging needs besides `_SEQUENCE_NUMBER` and `_VALUE_KIND`: key, then sequence fields.
+    /// Ids of the columns that merging needs besides `_SEQUENCE_NUMBER` and `_VALUE_KIND`, whatever the result holds:
+    /// key, then sequence fields.
     pub fn required_ids(&self) -> &[i32] {
         &self.required_ids
+    }
+
+    /// Ids of the columns that merging needs to give these columns: [`MergeRule::required_ids`], then those that order
+    /// their sequence groups.
+    pub fn required_ids_for(&self, columns: &[i32]) -> Vec<i32> {
+        let mut ids = self.required_ids.clone();
+        for group in self.groups_of(columns) {
+            for field in &self.roles.groups()[group].ordering {
+                if !ids.contains(&field.id) {
+                    ids.push(field.id);
+                }
+            }
+        }
+        ids
+    }
+
+    /// Checks that these columns can be merged.
+    ///
+    /// # Errors
+    /// `Unsupported` naming the function and column.
+    pub fn check_columns<'a>(&self, columns: impl IntoIterator<Item = &'a DataField>) -> Result<()> {
+        for field in columns {
+            if let How::Function(f) = &self.roles.of(field.id).how
+                && f.function == Function::NotBuilt
+            {
+                let text = format!("aggregate function '{}' is not supported", f.name);
+                return Err(Error::unsupported(text).with_context("column", &field.name));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the level of each row must be known: see [`LEVEL`](super::LEVEL).
+    pub(crate) fn needs_levels(&self) -> bool {
+        self.lookup
     }
 
     /// The trimmed primary key, in key order.
@@ -77,10 +114,45 @@ impl MergeRule {
         self.descending
     }
 
-    /// Whether retracts count as if they were not there.
-    pub(crate) fn ignore_delete(&self) -> bool {
-        self.ignore_delete
+    /// What is done with rows of one key.
+    pub(super) fn engine(&self) -> &Engine {
+        &self.roles.engine
     }
+
+    /// The role of a column.
+    pub(super) fn role(&self, id: i32) -> &Role {
+        self.roles.of(id)
+    }
+
+    /// The ordering columns of the sequence groups, by number.
+    pub(super) fn orderings(&self) -> impl Iterator<Item = &Vec<DataField>> {
+        self.roles.groups().iter().map(|group| &group.ordering)
+    }
+
+    /// The ids of the table's columns in a schema.
+    pub(super) fn ids_of(&self, schema: &SchemaRef) -> Vec<i32> {
+        schema.fields().iter().filter_map(|f| self.id_of(f.name())).collect()
+    }
+
+    /// The id of the column with a name.
+    pub(super) fn id_of(&self, name: &str) -> Option<i32> {
+        self.ids.get(name).copied()
+    }
+
+    /// The sequence groups that decide something about these columns, ascending: their own ones, and those that remove
+    /// rows.
+    pub(super) fn groups_of(&self, columns: &[i32]) -> Vec<usize> {
+        let own = |group: usize| columns.iter().any(|&id| self.roles.of(id).group == Some(group));
+        let groups = self.roles.groups().iter().enumerate();
+        groups.filter(|(number, group)| group.removes || own(*number)).map(|(number, _)| number).collect()
+    }
+}
+
+/// Whether compactions look old values up, so that a row of a lower level holds those of higher levels already.
+fn is_lookup(options: &Options) -> Result<bool> {
+    let forced = options.get("force-lookup").map(parse_bool).transpose()?.unwrap_or(false);
+    let producer = options.value(&CHANGELOG_PRODUCER)?;
+    Ok(forced || producer == ChangelogProducer::Lookup || options.value(&DELETION_VECTORS)?)
 }
 
 fn sequence_fields(schema: &TableSchema, options: &Options) -> Result<Vec<DataField>> {

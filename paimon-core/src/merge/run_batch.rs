@@ -7,8 +7,8 @@ use std::cmp::Ordering;
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray};
-use arrow::buffer::ScalarBuffer;
-use arrow::datatypes::{Int64Type, SchemaRef};
+use arrow::buffer::{BooleanBuffer, ScalarBuffer};
+use arrow::datatypes::{Int32Type, Int64Type, SchemaRef};
 use arrow::record_batch::RecordBatch;
 
 use super::kinds::{is_retract, row_kinds};
@@ -16,7 +16,10 @@ use super::order_key::{KeyEncoder, Keys, Prefix};
 use super::rule::MergeRule;
 use crate::error::{Error, Result};
 use crate::runtime::{MemoryBudget, Reservation};
-use crate::types::SEQUENCE_NUMBER;
+use crate::types::{DataField, SEQUENCE_NUMBER};
+
+/// Name of a column of runs whose rows tell their level; all rows of a batch are of one level.
+pub(crate) const LEVEL: &str = "_LEVEL";
 
 /// One batch of a run.
 #[derive(Debug)]
@@ -32,6 +35,10 @@ pub(super) struct RunBatch<P> {
     kinds: ScalarBuffer<i8>,
     sequences: ScalarBuffer<i64>,
     user_sequences: Option<Keys<u128>>,
+    /// What orders rows in sequence groups, by number of the group; `None` for groups that nothing asks for.
+    pub(super) orderings: Vec<Option<GroupOrder>>,
+    /// The level of all rows; 0 if it is not known.
+    pub(super) level: i32,
     _memory: Reservation,
 }
 
@@ -46,6 +53,26 @@ impl<P: Prefix> RunBatch<P> {
         is_retract(self.kinds[row])
     }
 
+    /// The row kind as a byte.
+    pub(super) fn kind(&self, row: usize) -> i8 {
+        self.kinds[row]
+    }
+
+    /// The sequence number.
+    pub(super) fn sequence(&self, row: usize) -> i64 {
+        self.sequences[row]
+    }
+
+    /// The ranges of rows among `start .. end` that are no retracts.
+    pub(super) fn adds(&self, start: usize, end: usize) -> impl Iterator<Item = (usize, usize)> {
+        let mut next = start;
+        std::iter::from_fn(move || {
+            let first = (next..end).find(|&row| !self.is_retract(row))?;
+            next = (first..end).find(|&row| self.is_retract(row)).unwrap_or(end);
+            Some((first, next))
+        })
+    }
+
     /// Compares the age of two rows of one key: the greater one is newer. Sequence fields, then sequence number, then
     /// retracts before adds.
     pub(super) fn compare_age(&self, row: usize, other: &Self, other_row: usize) -> Ordering {
@@ -58,11 +85,47 @@ impl<P: Prefix> RunBatch<P> {
     }
 }
 
+/// The ordering columns of a sequence group.
+#[derive(Debug)]
+pub(super) struct GroupOrder {
+    /// Nulls are least.
+    pub(super) keys: Keys<u128>,
+    /// The rows of which all ordering columns are null, if there may be any.
+    all_null: Option<BooleanBuffer>,
+}
+
+impl GroupOrder {
+    /// Whether all ordering columns of a row are null.
+    pub(super) fn is_null(&self, row: usize) -> bool {
+        self.all_null.as_ref().is_some_and(|nulls| nulls.value(row))
+    }
+
+    fn try_new(encoder: &KeyEncoder, fields: &[DataField], batch: &RecordBatch) -> Result<Self> {
+        let mut all_null: Option<BooleanBuffer> = None;
+        for (i, field) in fields.iter().enumerate() {
+            let nulls = column(batch, &field.name)?.logical_nulls().map(|n| !n.inner());
+            all_null = match (all_null, nulls) {
+                (_, None) => {
+                    all_null = None;
+                    break;
+                }
+                (None, nulls) if i == 0 => nulls,
+                (Some(a), Some(b)) => Some(&a & &b),
+                (None, _) => None,
+            };
+        }
+        Ok(Self { keys: encoder.encode(batch)?, all_null })
+    }
+}
+
 /// Makes [`RunBatch`]es.
 #[derive(Debug, Clone)]
 pub(super) struct BatchPreparer {
     keys: KeyEncoder,
     user_sequences: Option<KeyEncoder>,
+    /// The encoders of the sequence groups that the result asks for, with their ordering columns.
+    orderings: Vec<Option<(KeyEncoder, Vec<DataField>)>>,
+    needs_levels: bool,
     result: SchemaRef,
     memory: Arc<dyn MemoryBudget>,
 }
@@ -77,7 +140,9 @@ impl BatchPreparer {
             [] => None,
             fields => Some(KeyEncoder::try_new(fields, rule.descending())?),
         };
-        Ok(Self { keys: KeyEncoder::try_new(rule.key(), false)?, user_sequences, result, memory })
+        let keys = KeyEncoder::try_new(rule.key(), false)?;
+        let orderings = orderings(rule, &result)?;
+        Ok(Self { keys, user_sequences, orderings, needs_levels: rule.needs_levels(), result, memory })
     }
 
     /// Whether 64 bits hold the whole key.
@@ -101,9 +166,15 @@ impl BatchPreparer {
         let user_sequences = self.user_sequences.as_ref().map(|e| e.encode::<u128>(batch)).transpose()?;
         let kinds = ScalarBuffer::from(row_kinds(batch)?.to_vec());
         let sequences = sequences(batch)?;
+        let order = |encoder: &Option<(KeyEncoder, Vec<DataField>)>| {
+            encoder.as_ref().map(|(encoder, fields)| GroupOrder::try_new(encoder, fields, batch)).transpose()
+        };
+        let orderings = self.orderings.iter().map(order).collect::<Result<Vec<_>>>()?;
+        let level = if self.needs_levels { level(batch)? } else { 0 };
 
         let gathered: usize = columns.iter().map(|c| c.to_data().get_slice_memory_size().unwrap_or_default()).sum();
-        let ordering = kinds.len() * 9 + keys.size() + user_sequences.as_ref().map_or(0, Keys::size);
+        let of_groups: usize = orderings.iter().flatten().map(|o| o.keys.size()).sum();
+        let ordering = kinds.len() * 9 + keys.size() + user_sequences.as_ref().map_or(0, Keys::size) + of_groups;
         let mut memory = Reservation::new(Arc::clone(&self.memory));
         memory.try_resize(gathered + ordering)?;
         Ok(RunBatch {
@@ -114,6 +185,8 @@ impl BatchPreparer {
             kinds,
             sequences,
             user_sequences,
+            orderings,
+            level,
             _memory: memory,
         })
     }
@@ -121,6 +194,30 @@ impl BatchPreparer {
 
 fn column<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a ArrayRef> {
     batch.column_by_name(name).ok_or_else(|| Error::internal(format!("a batch to be merged lacks column {name}")))
+}
+
+fn orderings(rule: &MergeRule, result: &SchemaRef) -> Result<Vec<Option<(KeyEncoder, Vec<DataField>)>>> {
+    let needed = rule.groups_of(&rule.ids_of(result));
+    let encoder = |(number, ordering): (usize, &Vec<DataField>)| {
+        if !needed.contains(&number) {
+            return Ok(None);
+        }
+        Ok(Some((KeyEncoder::try_new(ordering, false)?, ordering.clone())))
+    };
+    rule.orderings().enumerate().map(encoder).collect()
+}
+
+/// The level of the rows; 0, as in a write buffer, if the batch does not tell.
+fn level(batch: &RecordBatch) -> Result<i32> {
+    let Some(column) = batch.column_by_name(LEVEL) else { return Ok(0) };
+    let levels = column.as_primitive_opt::<Int32Type>().map(|c| c.values());
+    let levels = levels.ok_or_else(|| Error::internal(format!("{LEVEL} must be INT")))?;
+    match levels.first() {
+        Some(first) if levels.iter().any(|l| l != first) => {
+            Err(Error::internal("the rows of a batch to be merged are of several levels"))
+        }
+        first => Ok(first.copied().unwrap_or(0)),
+    }
 }
 
 fn sequences(batch: &RecordBatch) -> Result<ScalarBuffer<i64>> {

@@ -14,7 +14,10 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
 use super::deduplicate::Deduplicate;
+use super::engine::MergeEngine;
+use super::grouping::Grouping;
 use super::order_key::Prefix;
+use super::roles::Engine;
 use super::rule::MergeRule;
 use super::run_batch::{BatchPreparer, RunBatch};
 use super::tournament::{Step, Tournament};
@@ -39,13 +42,31 @@ pub fn merge_runs(
     resources: &Resources,
 ) -> Result<BatchStream> {
     let preparer = BatchPreparer::try_new(&rule, schema, Arc::clone(&resources.memory))?;
-    let engine = Deduplicate::new(drop_deletes, rule.ignore_delete());
     let batch_rows = batch_rows.max(1);
-    Ok(if preparer.fits_u64() {
-        Merge::<u64>::stream(preparer, runs, engine, batch_rows)
-    } else {
-        Merge::<u128>::stream(preparer, runs, engine, batch_rows)
+    Ok(match choose(&rule, drop_deletes) {
+        Chosen::Rows(engine) if preparer.fits_u64() => Merge::<u64, _>::stream(preparer, runs, engine, batch_rows),
+        Chosen::Rows(engine) => Merge::<u128, _>::stream(preparer, runs, engine, batch_rows),
+        Chosen::Groups(engine) if preparer.fits_u64() => Merge::<u64, _>::stream(preparer, runs, engine, batch_rows),
+        Chosen::Groups(engine) => Merge::<u128, _>::stream(preparer, runs, engine, batch_rows),
     })
+}
+
+/// An engine that fits a rule.
+pub(super) enum Chosen {
+    /// It never needs more than two rows of a key at once.
+    Rows(Deduplicate),
+    /// It needs all of them.
+    Groups(Grouping),
+}
+
+/// The engine of a rule.
+pub(super) fn choose(rule: &Arc<MergeRule>, drop_deletes: bool) -> Chosen {
+    match rule.engine() {
+        Engine::Deduplicate { ignore_delete } if !rule.needs_levels() => {
+            Chosen::Rows(Deduplicate::new(drop_deletes, *ignore_delete))
+        }
+        _ => Chosen::Groups(Grouping::new(Arc::clone(rule), drop_deletes)),
+    }
 }
 
 /// Batches per run that may be open on average: the current one, and one with rows of the next batch of the result.
@@ -54,17 +75,17 @@ const BATCHES_PER_RUN: usize = 2;
 /// What the task of a run sends: a batch, an error, or at last `None`.
 type FromRun<P> = Option<Result<RunBatch<P>>>;
 
-struct Merge<P> {
+struct Merge<P, E> {
     schema: SchemaRef,
     tournament: Tournament<P>,
-    engine: Deduplicate,
+    engine: E,
     batch_rows: usize,
     /// The last batch of each run, to check that the next one follows it.
     last_batches: Vec<Option<usize>>,
 }
 
-impl<P: Prefix> Merge<P> {
-    fn stream(preparer: BatchPreparer, runs: Vec<BatchStream>, engine: Deduplicate, batch_rows: usize) -> BatchStream {
+impl<P: Prefix, E: MergeEngine<P>> Merge<P, E> {
+    fn stream(preparer: BatchPreparer, runs: Vec<BatchStream>, engine: E, batch_rows: usize) -> BatchStream {
         let mut merge = Self {
             schema: Arc::clone(preparer.result()),
             tournament: Tournament::new(runs.len()),
@@ -119,7 +140,7 @@ impl<P: Prefix> Merge<P> {
         let most = self.last_batches.len() * BATCHES_PER_RUN;
         if self.tournament.batches().len() > most {
             self.forget();
-            if self.tournament.batches().len() > most && self.engine.picks().rows() > 0 {
+            if self.tournament.batches().len() > most && self.engine.rows() > 0 {
                 return self.take_batch().map(Some);
             }
         }
@@ -129,7 +150,7 @@ impl<P: Prefix> Merge<P> {
     /// Works until a batch of the result is full or a run needs its next batch.
     fn advance(&mut self) -> Result<Progress> {
         loop {
-            let room = self.batch_rows.saturating_sub(self.engine.picks().rows());
+            let room = self.batch_rows.saturating_sub(self.engine.rows());
             if room == 0 {
                 return self.take_batch().map(Progress::Batch);
             }
@@ -137,8 +158,8 @@ impl<P: Prefix> Merge<P> {
                 Step::Rows { batch, start, end } => self.engine.accept(self.tournament.batches(), batch, start, end),
                 Step::Need(run) => return Ok(Progress::Need(run)),
                 Step::Done => {
-                    self.engine.emit_candidate(self.tournament.batches());
-                    return if self.engine.picks().rows() == 0 {
+                    self.engine.end(self.tournament.batches());
+                    return if self.engine.rows() == 0 {
                         Ok(Progress::Done)
                     } else {
                         self.take_batch().map(Progress::Batch)
@@ -149,17 +170,14 @@ impl<P: Prefix> Merge<P> {
     }
 
     fn take_batch(&mut self) -> Result<RecordBatch> {
-        let batches = self.tournament.batches();
-        let picks = self.engine.picks();
-        let gathered = picks.gather(&self.schema, batches.len(), |batch| batches[batch].columns.as_slice())?;
-        picks.clear();
+        let gathered = self.engine.take(&self.schema, self.tournament.batches())?;
         self.forget();
         Ok(gathered)
     }
 
     /// Gives back the memory of batches that nothing needs any more.
     fn forget(&mut self) {
-        let kept = self.engine.batches().chain(self.last_batches.iter().copied().flatten());
+        let kept = self.engine.batches().into_iter().chain(self.last_batches.iter().copied().flatten());
         let numbers = self.tournament.forget(kept);
         self.engine.renumber(&numbers);
         for last in self.last_batches.iter_mut().flatten() {

@@ -8,10 +8,11 @@ use std::sync::Arc;
 
 use arrow::record_batch::RecordBatch;
 
-use super::deduplicate::Deduplicate;
+use super::engine::MergeEngine;
 use super::order_key::Prefix;
 use super::rule::MergeRule;
 use super::run_batch::{BatchPreparer, RunBatch};
+use super::runs::{Chosen, choose};
 use crate::error::{Error, Result};
 use crate::runtime::Unlimited;
 
@@ -24,11 +25,12 @@ use crate::runtime::Unlimited;
 pub fn sort_merge(batches: &[RecordBatch], rule: &MergeRule, batch_rows: usize) -> Result<Vec<RecordBatch>> {
     let Some(first) = batches.first() else { return Ok(Vec::new()) };
     let preparer = BatchPreparer::try_new(rule, first.schema(), Arc::new(Unlimited))?;
-    let engine = Deduplicate::new(false, rule.ignore_delete());
-    if preparer.fits_u64() {
-        sort::<u64>(batches, &preparer, engine, batch_rows.max(1))
-    } else {
-        sort::<u128>(batches, &preparer, engine, batch_rows.max(1))
+    let batch_rows = batch_rows.max(1);
+    match choose(&Arc::new(rule.clone()), false) {
+        Chosen::Rows(engine) if preparer.fits_u64() => sort::<u64, _>(batches, &preparer, engine, batch_rows),
+        Chosen::Rows(engine) => sort::<u128, _>(batches, &preparer, engine, batch_rows),
+        Chosen::Groups(engine) if preparer.fits_u64() => sort::<u64, _>(batches, &preparer, engine, batch_rows),
+        Chosen::Groups(engine) => sort::<u128, _>(batches, &preparer, engine, batch_rows),
     }
 }
 
@@ -40,30 +42,25 @@ struct Row<P> {
     row: u32,
 }
 
-fn sort<P: Prefix>(
+fn sort<P: Prefix, E: MergeEngine<P>>(
     batches: &[RecordBatch],
     preparer: &BatchPreparer,
-    mut engine: Deduplicate,
+    mut engine: E,
     batch_rows: usize,
 ) -> Result<Vec<RecordBatch>> {
     let open = batches.iter().map(|b| preparer.prepare::<P>(b)).collect::<Result<Vec<_>>>()?;
     let rows = sorted_rows(&open)?;
-    let gather = |engine: &mut Deduplicate| {
-        let batch = engine.picks().gather(preparer.result(), open.len(), |b| open[b].columns.as_slice());
-        engine.picks().clear();
-        batch
-    };
     let mut result = Vec::with_capacity(rows.len().div_ceil(batch_rows));
     for row in &rows {
         let (batch, row) = (row.batch as usize, row.row as usize);
         engine.accept(&open, batch, row, row + 1);
-        if engine.picks().rows() == batch_rows {
-            result.push(gather(&mut engine)?);
+        if engine.rows() == batch_rows {
+            result.push(engine.take(preparer.result(), &open)?);
         }
     }
-    engine.emit_candidate(&open);
-    if engine.picks().rows() > 0 {
-        result.push(gather(&mut engine)?);
+    engine.end(&open);
+    if engine.rows() > 0 {
+        result.push(engine.take(preparer.result(), &open)?);
     }
     Ok(result)
 }

@@ -484,14 +484,8 @@ fn memory_of_open_batches_is_reserved_and_given_back() {
 }
 
 #[test]
-fn engines_that_are_not_built_are_refused_by_name() {
+fn wrong_sequence_fields_are_refused_by_name() {
     let schema = Case::plain(KeyShape::Int).schema();
-    for engine in ["partial-update", "aggregation", "first-row"] {
-        let options: Options = [("merge-engine", engine)].into_iter().collect();
-        let error = MergeRule::try_new(&schema, &options).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Unsupported);
-        assert!(error.message().contains(engine));
-    }
     let options: Options = [("sequence.field", "nosuch")].into_iter().collect();
     let error = MergeRule::try_new(&schema, &options).unwrap_err();
     assert_eq!(error.message(), "Sequence field: 'nosuch' can not be found in table schema.");

@@ -172,3 +172,49 @@ fn timing_of_merging_nine_runs() {
         }
     }
 }
+
+#[test]
+#[ignore = "slow: writes and merges millions of rows to measure time"]
+fn timing_of_engines() {
+    let mut all = vec![sequence_number_field(), value_kind_field()];
+    all.extend(fields());
+    let arrow = to_arrow_schema(&RowType::new(all));
+    let base: Vec<i64> = (0..KEYS).collect();
+    let updates = |run: i64| -> Vec<i64> { base.iter().copied().filter(|k| mix(*k) % 8 == run).collect() };
+    let layered: Vec<Bytes> = std::iter::once(file(&arrow, &base, 0))
+        .chain((0..8).map(|run| file(&arrow, &updates(run), (run + 1) * KEYS)))
+        .collect();
+    let quarter = &base[..base.len() / 4];
+    let repeated: Vec<Bytes> = (0..5).map(|run| file(&arrow, quarter, run * KEYS)).collect();
+    let engines = [
+        ("deduplicate", ""),
+        ("aggregation", "fields.quantity.aggregate-function=sum;fields.price.aggregate-function=max"),
+        ("partial-update", ""),
+        ("partial-update", "fields.price.sequence-group=quantity,comment;fields.quantity.aggregate-function=sum"),
+    ];
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).build().unwrap();
+    for (layout, files) in [("layered", &layered), ("repeated", &repeated)] {
+        let mut deduplicate = 0.0;
+        for (engine, more) in engines {
+            let pairs = more.split(';').filter_map(|o| o.split_once('='));
+            let options: Options = pairs.chain([("merge-engine", engine)]).collect();
+            let rule = MergeRule::try_new(&schema(&["k", "line"], fields()), &options).unwrap();
+            let (files, arrow) = (files.clone(), Arc::clone(&arrow));
+            let (time, rows) = runtime
+                .block_on(runtime.spawn(async move {
+                    best(|| async {
+                        let runs = files.iter().map(open).collect();
+                        let (rule, resources) = (Arc::new(rule.clone()), Resources::default());
+                        rows_of(merge_runs(Arc::clone(&arrow), runs, rule, true, 8192, &resources).unwrap()).await
+                    })
+                    .await
+                }))
+                .unwrap();
+            if engine == "deduplicate" {
+                deduplicate = time.as_secs_f64();
+            }
+            let ratio = time.as_secs_f64() / deduplicate;
+            eprintln!("{layout}, {engine} {more}: {rows} rows in {time:?}, {ratio:.2} times deduplicate");
+        }
+    }
+}

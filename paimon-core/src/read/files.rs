@@ -4,10 +4,15 @@
 
 use std::sync::Arc;
 
+use arrow::array::Int32Array;
+use arrow::datatypes::{DataType as ArrowType, Field, Schema};
+use arrow::record_batch::RecordBatch;
 use futures::StreamExt;
 
 use crate::datafile::{DataFileReader, FileRequest};
+use crate::error::Result;
 use crate::format::BatchStream;
+use crate::merge::LEVEL;
 use crate::meta::TablePaths;
 use crate::predicate::Predicate;
 use crate::row::BinaryRow;
@@ -25,6 +30,8 @@ pub(crate) struct RunSource {
     pub(crate) bucket_dir: String,
     /// Rows of a batch.
     pub(crate) batch_rows: usize,
+    /// Whether batches get the column [`LEVEL`].
+    pub(crate) levels: bool,
 }
 
 /// The rows of files, one file after another.
@@ -36,6 +43,7 @@ pub(crate) fn run_stream(
 ) -> BatchStream {
     async_stream::try_stream! {
         for file in files {
+            let level = source.levels.then_some(file.level);
             let request = FileRequest {
                 path: TablePaths::data_file(&source.bucket_dir, &file),
                 file,
@@ -46,9 +54,20 @@ pub(crate) fn run_stream(
             };
             let mut batches = source.reader.read(request).await?;
             while let Some(batch) = batches.next().await {
-                yield batch?;
+                match level {
+                    Some(level) => yield with_level(&batch?, level)?,
+                    None => yield batch?,
+                }
             }
         }
     }
     .boxed()
+}
+
+fn with_level(batch: &RecordBatch, level: i32) -> Result<RecordBatch> {
+    let field = Arc::new(Field::new(LEVEL, ArrowType::Int32, false));
+    let fields: Vec<_> = batch.schema().fields().iter().cloned().chain([field]).collect();
+    let mut columns = batch.columns().to_vec();
+    columns.push(Arc::new(Int32Array::from_value(level, batch.num_rows())));
+    Ok(RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)?)
 }

@@ -62,6 +62,7 @@ impl SplitRead {
             partition: split.partition.clone(),
             bucket_dir: self.bucket_dir(split)?,
             batch_rows: self.batch_rows,
+            levels: false,
         };
         match way {
             Way::Unmerged(finish) => match &split.rows {
@@ -109,6 +110,7 @@ impl SplitRead {
             ));
         }
         let rule = MergeRule::try_new(schema, self.table.options())?;
+        rule.check_columns(&self.columns.needed())?;
         Ok(Way::Sections(sections(split.files.clone(), &schema.key_type().types())?, Arc::new(rule)))
     }
 
@@ -164,6 +166,7 @@ impl SplitRead {
         }
         let fields = merge_fields(&self.columns.needed(), &rule, &self.table)?;
         let filter: Option<Predicate> = self.columns.key_filter.clone();
+        let source = RunSource { levels: rule.needs_levels(), ..source.clone() };
         let runs = runs.into_iter().map(|run| run_stream(source.clone(), run.files, fields.clone(), filter.clone()));
         let schema = to_arrow_schema(&RowType::new(result));
         let merged = merge_runs(schema, runs.collect(), rule, true, self.batch_rows, &self.resources)?;
@@ -184,7 +187,8 @@ impl SplitRead {
 fn merge_fields(needed: &[DataField], rule: &MergeRule, table: &Table) -> Result<Vec<DataField>> {
     let mut fields = vec![sequence_number_field(), value_kind_field()];
     fields.extend_from_slice(needed);
-    for &id in rule.required_ids() {
+    let ids: Vec<i32> = needed.iter().map(|f| f.id).collect();
+    for id in rule.required_ids_for(&ids) {
         if fields.iter().all(|f| f.id != id) {
             let field = table.schema().fields.iter().find(|f| f.id == id);
             fields.push(field.cloned().ok_or_else(|| Error::internal(format!("no column has id {id}")))?);

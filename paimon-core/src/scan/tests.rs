@@ -430,10 +430,10 @@ async fn a_snapshot_whose_files_stay_missing_is_an_error() {
 
 #[tokio::test]
 async fn tables_that_cannot_be_read_are_refused_first() {
-    let table = keyed_table(&[("merge-engine", "aggregation")]).table;
+    let table = keyed_table(&[("query-auth.enabled", "true")]).table;
     let error = TableScan::new(table, None, None).plan().await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Unsupported);
-    assert!(error.to_string().contains("merge-engine"), "{error}");
+    assert!(error.to_string().contains("query-auth.enabled"), "{error}");
 }
 
 /// A bucket of files with one value per key, some of which compaction moved down, and what merging makes of it.

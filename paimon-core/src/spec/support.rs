@@ -74,12 +74,6 @@ pub fn check_readable(schema: &TableSchema, options: &Options) -> Result<()> {
     if options.value(&DELETION_VECTORS)? {
         return Err(refuse("reading", DELETION_VECTORS.key, "true"));
     }
-    if schema.has_primary_key() {
-        let engine = options.value(&MERGE_ENGINE)?;
-        if engine != MergeEngine::Deduplicate {
-            return Err(refuse("reading", MERGE_ENGINE.key, engine.as_str()));
-        }
-    }
     check_types(schema, "reading", &|t| matches!(t, DataType::Blob(_) | DataType::Vector(_)))
 }
 
@@ -225,12 +219,7 @@ mod tests {
             (false, "bucket=2;bucket-key=k", "", ""),
             (true, "bucket=1;sequence.field=v;ignore-delete=true", "", ""),
             (true, "", "", "dynamic buckets"),
-            (
-                true,
-                "bucket=1;merge-engine=aggregation",
-                "'merge-engine' = 'aggregation'",
-                "'merge-engine' = 'aggregation'",
-            ),
+            (true, "bucket=1;merge-engine=aggregation", "", "'merge-engine' = 'aggregation'"),
             (true, "bucket=1;changelog-producer=input", "", "'changelog-producer' = 'input'"),
             (true, "bucket=1;deletion-vectors.enabled=true", "deletion-vectors", "deletion-vectors"),
             (true, "bucket=-2", "", "'bucket' = '-2'"),

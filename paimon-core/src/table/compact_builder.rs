@@ -21,7 +21,7 @@ use crate::runtime::Resources;
 use crate::scan::live_entries;
 use crate::spec::{
     BUCKET, CHANGELOG_PRODUCER, COMMIT_USER_PREFIX, ChangelogProducer, CommitMessage, DATA_EVOLUTION, DELETION_VECTORS,
-    ROW_TRACKING,
+    MERGE_ENGINE, MergeEngine, ROW_TRACKING,
 };
 
 /// What a compaction did.
@@ -288,6 +288,10 @@ fn messages_of(results: &[(CompactTask, CompactResult)]) -> Vec<CommitMessage> {
 fn check_supported(table: &Table) -> Result<()> {
     let options = table.options();
     let refuse = |what: &str| Err(Error::unsupported(format!("compacting tables with {what} is not supported yet")));
+    let engine = options.value(&MERGE_ENGINE)?;
+    if table.schema().has_primary_key() && engine != MergeEngine::Deduplicate {
+        return refuse(&format!("{}={}", MERGE_ENGINE.key, engine.as_str()));
+    }
     match options.value(&CHANGELOG_PRODUCER)? {
         ChangelogProducer::None | ChangelogProducer::Input => {}
         producer @ (ChangelogProducer::FullCompaction | ChangelogProducer::Lookup) => {

@@ -5,7 +5,8 @@
 use crate::error::{Error, Result};
 use crate::merge::MergeRule;
 use crate::spec::{
-    BUCKET, CHANGELOG_PRODUCER, ChangelogProducer, DATA_EVOLUTION, DELETION_VECTORS, ROW_TRACKING, TABLE_TYPE,
+    BUCKET, CHANGELOG_PRODUCER, ChangelogProducer, DATA_EVOLUTION, DELETION_VECTORS, MERGE_ENGINE, MergeEngine,
+    ROW_TRACKING, TABLE_TYPE,
 };
 use crate::table::Table;
 
@@ -75,6 +76,11 @@ pub(super) fn check(table: &Table) -> Result<(BucketMode, Option<MergeRule>)> {
     let producer = options.value(&CHANGELOG_PRODUCER)?;
     if producer != ChangelogProducer::None {
         return Err(refuse(CHANGELOG_PRODUCER.key, producer.as_str()));
+    }
+    let engine = options.value(&MERGE_ENGINE)?;
+    if engine != MergeEngine::Deduplicate {
+        let text = format!("writing to tables with {} {} is not supported yet", MERGE_ENGINE.key, engine.as_str());
+        return Err(Error::unsupported(text));
     }
     let rule = MergeRule::try_new(schema, options)?;
     if buckets < 1 {
