@@ -9,6 +9,7 @@ use async_trait::async_trait;
 use datafusion::catalog::{SchemaProvider, TableProvider};
 use datafusion::error::{DataFusionError, Result};
 use datafusion::logical_expr::TableType;
+use paimon_core::catalog::CatalogTable;
 use paimon_core::error::Entity;
 use paimon_core::meta::Travel;
 use paimon_core::spec::SCAN_MODE;
@@ -19,10 +20,10 @@ use super::provider::PaimonCatalogProvider;
 use crate::blocking;
 use crate::error::{to_datafusion, unsupported};
 use crate::procedure;
-use crate::table::{PaimonSystemTableProvider, PaimonTableProvider};
+use crate::table::{PaimonCatalogTableProvider, PaimonSystemTableProvider, PaimonTableProvider};
 
 /// The database of the catalog's own tables, procedures and functions.
-const SYSTEM_DATABASE: &str = "sys";
+const SYSTEM_DATABASE: &str = CatalogTable::DATABASE;
 
 /// A database as a provider.
 #[derive(Debug, Clone)]
@@ -119,6 +120,9 @@ impl SchemaProvider for PaimonSchemaProvider {
 impl PaimonSchemaProvider {
     /// The type of a table; one that cannot be read exists all the same.
     async fn exists(&self, name: &str) -> Option<TableType> {
+        if self.database == SYSTEM_DATABASE {
+            return CatalogTable::by_name(name, self.catalog.catalog.options()).ok().map(|_| TableType::View);
+        }
         let identifier = Identifier::new(&self.database, name);
         let (base, kind) = match system_table(&identifier) {
             Ok(Some((base, _))) => (base, TableType::View),
@@ -154,17 +158,18 @@ impl PaimonCatalogProvider {
         options: &BTreeMap<String, Option<String>>,
     ) -> paimon_core::Result<Arc<dyn TableProvider>> {
         let handle = self.handle.clone();
+        if identifier.database() == SYSTEM_DATABASE {
+            check_no_selector(identifier, options)?;
+            let table = CatalogTable::by_name(identifier.object(), self.catalog.options())?;
+            return Ok(Arc::new(PaimonCatalogTableProvider::new(Arc::clone(&self.catalog), table, handle)));
+        }
         match system_table(identifier)? {
             Some((base, system)) if system.travels() => {
                 let table = self.table_with(&base, options).await?;
                 Ok(Arc::new(PaimonSystemTableProvider::new(table, system, handle)))
             }
             Some((base, system)) => {
-                if let Some(selector) = Travel::KEYS.iter().find(|key| options.contains_key(**key)) {
-                    return Err(Error::invalid_input(format!(
-                        "the system table {identifier} always shows the present: {selector} cannot be set for it"
-                    )));
-                }
+                check_no_selector(identifier, options)?;
                 let table = self.catalog.get_table(&base).await?;
                 Ok(Arc::new(PaimonSystemTableProvider::new(table, system, handle)))
             }
@@ -191,6 +196,16 @@ impl PaimonCatalogProvider {
         }
         all.extend(options.clone());
         if all.is_empty() { Ok(table) } else { table.with_dynamic_options(&all).await }
+    }
+}
+
+/// Refuses a selector for a system table that does not travel.
+fn check_no_selector(identifier: &Identifier, options: &BTreeMap<String, Option<String>>) -> paimon_core::Result<()> {
+    match Travel::KEYS.iter().find(|key| options.contains_key(**key)) {
+        Some(selector) => Err(Error::invalid_input(format!(
+            "the system table {identifier} always shows the present: {selector} cannot be set for it"
+        ))),
+        None => Ok(()),
     }
 }
 

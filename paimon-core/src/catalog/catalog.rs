@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 use std::fmt::Debug;
+use std::sync::Arc;
 
 use async_trait::async_trait;
 
 use super::{Identifier, SchemaChange};
 use crate::error::Result;
 use crate::options::Options;
-use crate::spec::Schema;
+use crate::spec::{Schema, TableSchema};
 use crate::table::Table;
 
 /// Names to tables. Small on purpose: everything that is done to one table belongs to [`Table`].
@@ -51,6 +52,15 @@ pub trait Catalog: Send + Sync + Debug {
     /// # Errors
     /// `NotFound(Table)`, `NotFound(Branch)`; `InvalidInput` for a system table.
     async fn get_table(&self, identifier: &Identifier) -> Result<Table>;
+
+    /// The newest schema of a table or branch of any kind, also one that cannot be read.
+    ///
+    /// # Errors
+    /// `NotFound(Table)`, `NotFound(Branch)`; `InvalidInput` for a system table.
+    async fn load_schema(&self, identifier: &Identifier) -> Result<Arc<TableSchema>>;
+
+    /// The directory of a table, whether it exists or not.
+    fn table_location(&self, identifier: &Identifier) -> String;
 
     /// Creates a table.
     ///

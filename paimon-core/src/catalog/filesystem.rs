@@ -12,7 +12,7 @@ use async_trait::async_trait;
 use futures::{StreamExt, TryStreamExt, stream};
 
 use super::identifier::check_name;
-use super::{Catalog, Identifier, SchemaChange, external_paths, table_kind};
+use super::{Catalog, CatalogTable, Identifier, SchemaChange, external_paths, table_kind};
 use crate::clock::{Clock, SystemClock};
 use crate::commit::FileSystemCommit;
 use crate::error::{Entity, Error, ErrorKind, Result};
@@ -23,7 +23,7 @@ use crate::storage::FileIO;
 use crate::table::Table;
 
 /// The database of global system tables, which is no directory.
-const SYSTEM_DATABASE: &str = "sys";
+const SYSTEM_DATABASE: &str = CatalogTable::DATABASE;
 /// What the directory of a database ends in.
 const DATABASE_SUFFIX: &str = ".db";
 /// Directories that are looked into at once.
@@ -70,11 +70,6 @@ impl FileSystemCatalog {
 
     fn database_location(&self, database: &str) -> String {
         format!("{}/{database}{DATABASE_SUFFIX}", self.warehouse.trim_end_matches('/'))
-    }
-
-    /// The directory of a table, whether it exists or not.
-    pub fn table_location(&self, identifier: &Identifier) -> String {
-        format!("{}/{}", self.database_location(identifier.database()), identifier.table())
     }
 
     fn paths(&self, identifier: &Identifier) -> TablePaths {
@@ -241,7 +236,7 @@ impl Catalog for FileSystemCatalog {
 
     async fn list_tables(&self, database: &str) -> Result<Vec<String>> {
         if database == SYSTEM_DATABASE {
-            return Err(Error::unsupported("the tables of the database sys are not supported yet"));
+            return Ok(CatalogTable::of_catalog(&self.options)?.iter().map(|t| t.name().to_owned()).collect());
         }
         self.check_database(database).await?;
         let entries = self.io.list_names(&self.database_location(database)).await?;
@@ -254,24 +249,36 @@ impl Catalog for FileSystemCatalog {
     }
 
     async fn get_table(&self, identifier: &Identifier) -> Result<Table> {
+        let schema = self.load_schema(identifier).await?;
+        table_kind::check_loaded(&schema.options).map_err(|e| e.with_context("table", identifier))?;
+        let location = self.table_location(identifier);
+        let publisher = Arc::new(FileSystemCommit);
+        Ok(Table::new(identifier.clone(), self.io.clone(), &location, schema, publisher, self.clock.clone()))
+    }
+
+    async fn load_schema(&self, identifier: &Identifier) -> Result<Arc<TableSchema>> {
         identifier.check()?;
         if identifier.database() == SYSTEM_DATABASE {
-            return Err(Error::unsupported(format!("the system table {identifier} is not supported yet")));
+            CatalogTable::by_name(identifier.object(), &self.options)?;
+            return Err(Error::invalid_input(format!(
+                "{identifier} is a system table, which has no handle: select from it in SQL"
+            )));
         }
         if let Some(system) = identifier.system_table() {
             let table = identifier.table();
             return Err(Error::invalid_input(format!(
                 "{identifier} is a system table, which has no handle of its own: get the table {table} and ask for its \
-                 system table {system}"
+                 system table {system}, or select from it in SQL"
             )));
         }
-        let Some(schema) = self.schemas(identifier).latest().await? else {
-            return Err(self.nothing_there(identifier).await?);
-        };
-        table_kind::check_loaded(&schema.options).map_err(|e| e.with_context("table", identifier))?;
-        let location = self.table_location(identifier);
-        let publisher = Arc::new(FileSystemCommit);
-        Ok(Table::new(identifier.clone(), self.io.clone(), &location, schema, publisher, self.clock.clone()))
+        match self.schemas(identifier).latest().await? {
+            Some(schema) => Ok(schema),
+            None => Err(self.nothing_there(identifier).await?),
+        }
+    }
+
+    fn table_location(&self, identifier: &Identifier) -> String {
+        format!("{}/{}", self.database_location(identifier.database()), identifier.table())
     }
 
     async fn create_table(&self, identifier: &Identifier, schema: Schema, ignore_if_exists: bool) -> Result<()> {

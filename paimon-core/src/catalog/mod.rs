@@ -5,6 +5,7 @@ mod external_paths;
 mod factory;
 mod filesystem;
 mod identifier;
+mod system_tables;
 mod table_kind;
 
 pub use crate::spec::{ColumnMove, SchemaChange};
@@ -12,3 +13,4 @@ pub use catalog::Catalog;
 pub use factory::CatalogFactory;
 pub use filesystem::FileSystemCatalog;
 pub use identifier::Identifier;
+pub use system_tables::CatalogTable;

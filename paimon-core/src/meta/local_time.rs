@@ -2,7 +2,7 @@
 //!
 //! Source: time-travel sheet section 1 (`scan.timestamp`); `utils/DateTimeUtils.java`.
 
-use chrono::{Days, MappedLocalTime, NaiveDate, NaiveDateTime, NaiveTime, TimeZone};
+use chrono::{DateTime, Days, MappedLocalTime, NaiveDate, NaiveDateTime, NaiveTime, TimeZone};
 
 use crate::error::{Error, Result};
 
@@ -28,16 +28,24 @@ fn parse_in<Z: TimeZone>(text: &str, zone: &Z) -> Result<i64> {
             "expected a time as 2026-12-31, 2026-12-31 23:59:59.999 or 2026-12-31T23:59, found '{text}'"
         ))
     };
-    let local = wall_clock(text).ok_or_else(wrong)?;
-    let millis = match zone.from_local_datetime(&local) {
-        MappedLocalTime::Single(time) | MappedLocalTime::Ambiguous(time, _) => time.timestamp_millis(),
+    wall_clock(text).and_then(|local| instant_in(local, zone)).ok_or_else(wrong)
+}
+
+/// Milliseconds since the epoch of a wall clock of the process, which is given as if it were UTC; `None` for a time that
+/// no calendar shows. An hour that the clocks skip or repeat takes the earlier offset.
+pub(crate) fn instant(wall_ms: i64) -> Option<i64> {
+    instant_in(DateTime::from_timestamp_millis(wall_ms)?.naive_utc(), &chrono::Local)
+}
+
+fn instant_in<Z: TimeZone>(local: NaiveDateTime, zone: &Z) -> Option<i64> {
+    match zone.from_local_datetime(&local) {
+        MappedLocalTime::Single(time) | MappedLocalTime::Ambiguous(time, _) => Some(time.timestamp_millis()),
         MappedLocalTime::None => {
-            let before = local.checked_sub_days(Days::new(1)).ok_or_else(wrong)?;
-            let known = zone.from_local_datetime(&before).earliest().ok_or_else(wrong)?;
-            known.timestamp_millis() + (local - before).num_milliseconds()
+            let before = local.checked_sub_days(Days::new(1))?;
+            let known = zone.from_local_datetime(&before).earliest()?;
+            Some(known.timestamp_millis() + (local - before).num_milliseconds())
         }
-    };
-    Ok(millis)
+    }
 }
 
 fn wall_clock(text: &str) -> Option<NaiveDateTime> {

@@ -7,6 +7,7 @@
 use std::sync::{Arc, LazyLock};
 
 use bytes::Bytes;
+use futures::stream::{self, StreamExt, TryStreamExt};
 use moka::future::Cache;
 
 use super::paths::TablePaths;
@@ -23,6 +24,8 @@ use crate::spec::{
 use crate::storage::FileIO;
 use crate::types::DataType;
 
+/// Manifests that are read at once.
+const PARALLEL_READS: usize = 8;
 /// Bytes of decoded manifests that a process keeps, about.
 const CACHE_BYTES: u64 = 128 << 20;
 /// Decoded bytes per byte on disk, about, for the weight of what is cached.
@@ -126,6 +129,18 @@ impl Manifests {
     pub async fn read(&self, manifest: &ManifestFileMeta) -> Result<Arc<Vec<ManifestEntry>>> {
         let pick = |decoded| if let Decoded::Manifest(entries) = decoded { Some(entries) } else { None };
         self.cached(&manifest.file_name, decode_manifest, Decoded::Manifest, pick).await
+    }
+
+    /// The entries of several manifests, in their order.
+    ///
+    /// # Errors
+    /// As [`Manifests::read_list`].
+    pub(crate) async fn read_all(&self, manifests: Vec<ManifestFileMeta>) -> Result<Vec<Arc<Vec<ManifestEntry>>>> {
+        let read = stream::iter(manifests).map(|manifest| {
+            let store = self.clone();
+            async move { store.read(&manifest).await }
+        });
+        read.buffered(PARALLEL_READS).try_collect().await
     }
 
     /// The entries of an index manifest.

@@ -91,6 +91,11 @@ impl TablePaths {
         format!("{}/consumer/consumer-{id}", self.branch_root())
     }
 
+    /// `consumer/`.
+    pub fn consumer_dir(&self) -> String {
+        format!("{}/consumer", self.branch_root())
+    }
+
     /// `branch/`.
     pub fn branches_dir(&self) -> String {
         format!("{}/branch", self.location)

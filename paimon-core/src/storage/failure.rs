@@ -5,11 +5,19 @@
 
 use std::io;
 
-use crate::error::{Entity, Error, ErrorKind};
+use crate::error::{Entity, Error, ErrorKind, Result};
 
 /// The error of an operating system call on `location`.
 pub(super) fn from_io(error: io::Error, location: &str) -> Error {
     from_io_kind(error.kind()).with_context("file", location).with_source(error)
+}
+
+/// The value, or that of nothing if the file is gone: someone else was faster to delete it.
+pub(crate) fn unless_gone<T: Default>(result: Result<T>) -> Result<T> {
+    match result {
+        Err(error) if error.kind() == ErrorKind::NotFound(Entity::File) => Ok(T::default()),
+        other => other,
+    }
 }
 
 /// The error of an operator on `location`.

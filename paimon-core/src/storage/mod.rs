@@ -14,5 +14,5 @@ mod location;
 mod objects;
 mod schemes;
 
-pub(crate) use failure::from_operator;
+pub(crate) use failure::{from_operator, unless_gone};
 pub use file_io::{FileIO, FileStatus};

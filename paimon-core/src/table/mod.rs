@@ -11,5 +11,6 @@ pub use compact_builder::{CompactBuilder, CompactMetrics};
 pub use inspect::PartitionStat;
 pub use read_builder::ReadBuilder;
 pub use system::SystemTable;
+pub(crate) use system::{PartitionCount, longs, partition_counts, schema, texts};
 pub use table::Table;
 pub use write_builder::WriteBuilder;

@@ -1,4 +1,4 @@
-//! `$files` and `$manifests`.
+//! `$files`, `$file_key_ranges` and `$manifests`.
 //!
 //! Source: system-tables sheet section 3; `table/system/FilesTable.java`, `ManifestsTable.java`.
 
@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, ListBuilder, StringBuilder};
-use arrow::datatypes::{DataType as ArrowType, Field, SchemaRef};
+use arrow::datatypes::{DataType as ArrowType, Field, Schema, SchemaRef};
 use arrow::record_batch::RecordBatch;
 
 use super::rows::{TIME, ints, key_text, longs, map_text, partition_text, schema, texts, wall_clocks};
@@ -15,6 +15,7 @@ use crate::meta::{TablePaths, value_text};
 use crate::row::BinaryRow;
 use crate::spec::{DataFileMeta, EntryKind, FileSource, ManifestEntry, Snapshot, TableSchema};
 use crate::table::Table;
+use crate::types::DataField;
 
 const TEXT: ArrowType = ArrowType::Utf8;
 const LONG: ArrowType = ArrowType::Int64;
@@ -121,9 +122,9 @@ impl Stats<'_> {
             return Place::NoColumn;
         };
         let name = &self.file_schema.fields[in_schema].name;
-        let (position, count) = match &self.file.value_stats_cols {
-            None => (Some(in_schema), self.file_schema.fields.len()),
-            Some(names) => (names.iter().position(|n| n == name), names.len()),
+        let (position, count) = match (&self.file.value_stats_cols, &self.file.write_cols) {
+            (None, None) => (Some(in_schema), self.file_schema.fields.len()),
+            (Some(names), _) | (None, Some(names)) => (names.iter().position(|n| n == name), names.len()),
         };
         let stats = &self.file.value_stats;
         // Compaction of tables with row tracking adds statistics of system columns at the end.
@@ -135,6 +136,16 @@ impl Stats<'_> {
         }
     }
 
+    /// The columns of the table; those of a file with a part of the columns if its statistics do not say which they cover.
+    fn shown(&self) -> impl Iterator<Item = &DataField> {
+        let part = self.file.write_cols.as_ref().filter(|_| self.file.value_stats_cols.is_none());
+        let in_part = |field: &DataField, names: &[String]| {
+            let written = self.file_schema.fields.iter().find(|f| f.id == field.id);
+            written.is_some_and(|f| names.contains(&f.name))
+        };
+        self.table.fields.iter().filter(move |f| part.is_none_or(|names| in_part(f, names)))
+    }
+
     fn null_counts(&self) -> String {
         let count = |id| match self.place(id) {
             Place::At(position, _) => self.file.value_stats.null_counts.get(position).copied().flatten(),
@@ -142,12 +153,12 @@ impl Stats<'_> {
             Place::Unknown => None,
         };
         let text = |count: Option<i64>| count.map_or_else(|| "null".to_owned(), |n| n.to_string());
-        map_text(self.table.fields.iter().map(|f| (f.name.as_str(), text(count(f.id)))).collect())
+        map_text(self.shown().map(|f| (f.name.as_str(), text(count(f.id)))).collect())
     }
 
     fn bounds(&self, row: &BinaryRow) -> Result<String> {
         let mut entries = Vec::with_capacity(self.table.fields.len());
-        for field in &self.table.fields {
+        for field in self.shown() {
             let stored = match self.place(field.id) {
                 Place::At(position, in_schema) if !row.is_null(position) => {
                     Some((position, &self.file_schema.fields[in_schema].data_type))
@@ -226,6 +237,18 @@ async fn live_entries(table: &Table, snapshot: &Snapshot) -> Result<Vec<Manifest
         .filter(|e| e.kind == EntryKind::Add && e.bucket != POSTPONE_BUCKET && !deleted.contains(&e.identity()))
         .cloned()
         .collect())
+}
+
+/// The columns of `$files` that `$file_key_ranges` has.
+const KEY_RANGE_COLUMNS: [usize; 11] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 18];
+
+pub(super) fn key_ranges_schema() -> SchemaRef {
+    let files = files_schema();
+    Arc::new(Schema::new(KEY_RANGE_COLUMNS.map(|i| files.field(i).clone()).to_vec()))
+}
+
+pub(super) async fn key_ranges(table: &Table) -> Result<RecordBatch> {
+    Ok(files(table).await?.project(&KEY_RANGE_COLUMNS)?)
 }
 
 pub(super) fn manifests_schema() -> SchemaRef {

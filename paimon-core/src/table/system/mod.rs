@@ -4,8 +4,15 @@
 //! Source: system-tables sheet; `table/system/`.
 
 mod files;
+mod index_files;
+mod marks;
 mod metadata;
+mod places;
 mod rows;
+mod statistics;
+
+pub(crate) use places::{PartitionCount, partition_counts};
+pub(crate) use rows::{longs, schema, texts};
 
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::RecordBatch;
@@ -28,19 +35,40 @@ pub enum SystemTable {
     AggregationFields,
     /// `$files`: the live data files of the snapshot that is read.
     Files,
+    /// `$file_key_ranges`: the live data files with their key ranges, of the snapshot that is read.
+    FileKeyRanges,
     /// `$manifests`: the manifests of the snapshot that is read.
     Manifests,
+    /// `$partitions`: the partitions that have files in the snapshot that is read.
+    Partitions,
+    /// `$buckets`: the buckets that have files now.
+    Buckets,
+    /// `$table_indexes`: the index files of the snapshot that is read.
+    TableIndexes,
+    /// `$statistics`: the statistics that the snapshot that is read names.
+    Statistics,
+    /// `$branches`: the branches beside main.
+    Branches,
+    /// `$consumers`: how far streams have read.
+    Consumers,
 }
 
 impl SystemTable {
     /// All system tables.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 14] = [
         Self::AggregationFields,
+        Self::Branches,
+        Self::Buckets,
+        Self::Consumers,
+        Self::FileKeyRanges,
         Self::Files,
         Self::Manifests,
         Self::Options,
+        Self::Partitions,
         Self::Schemas,
         Self::Snapshots,
+        Self::Statistics,
+        Self::TableIndexes,
         Self::Tags,
     ];
 
@@ -53,7 +81,14 @@ impl SystemTable {
             Self::Tags => "tags",
             Self::AggregationFields => "aggregation_fields",
             Self::Files => "files",
+            Self::FileKeyRanges => "file_key_ranges",
             Self::Manifests => "manifests",
+            Self::Partitions => "partitions",
+            Self::Buckets => "buckets",
+            Self::TableIndexes => "table_indexes",
+            Self::Statistics => "statistics",
+            Self::Branches => "branches",
+            Self::Consumers => "consumers",
         }
     }
 
@@ -64,7 +99,13 @@ impl SystemTable {
 
     /// Whether it shows the snapshot that a read selects; others always show what is there now.
     pub fn travels(self) -> bool {
-        matches!(self, Self::Files | Self::Manifests)
+        match self {
+            Self::Files | Self::FileKeyRanges | Self::Manifests => true,
+            Self::Partitions | Self::TableIndexes | Self::Statistics => true,
+            // Java always shows the buckets of the latest snapshot.
+            Self::Snapshots | Self::Schemas | Self::Options | Self::Tags | Self::AggregationFields => false,
+            Self::Buckets | Self::Branches | Self::Consumers => false,
+        }
     }
 
     /// Its columns.
@@ -76,7 +117,14 @@ impl SystemTable {
             Self::Tags => metadata::tags_schema(),
             Self::AggregationFields => metadata::aggregation_fields_schema(),
             Self::Files => files::files_schema(),
+            Self::FileKeyRanges => files::key_ranges_schema(),
             Self::Manifests => files::manifests_schema(),
+            Self::Partitions => places::partitions_schema(),
+            Self::Buckets => places::buckets_schema(),
+            Self::TableIndexes => index_files::table_indexes_schema(),
+            Self::Statistics => statistics::statistics_schema(),
+            Self::Branches => marks::branches_schema(),
+            Self::Consumers => marks::consumers_schema(),
         }
     }
 
@@ -92,21 +140,17 @@ impl SystemTable {
             Self::Tags => metadata::tags(table).await,
             Self::AggregationFields => metadata::aggregation_fields(table).await,
             Self::Files => files::files(table).await,
+            Self::FileKeyRanges => files::key_ranges(table).await,
             Self::Manifests => files::manifests(table).await,
+            Self::Partitions => places::partitions(table).await,
+            Self::Buckets => places::buckets(table).await,
+            Self::TableIndexes => index_files::table_indexes(table).await,
+            Self::Statistics => statistics::statistics(table).await,
+            Self::Branches => marks::branches(table).await,
+            Self::Consumers => marks::consumers(table).await,
         }
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_found_in_any_case() {
-        assert_eq!(SystemTable::by_name("Snapshots"), Some(SystemTable::Snapshots));
-        assert_eq!(SystemTable::by_name("bogus"), None);
-        for table in SystemTable::ALL {
-            assert_eq!(SystemTable::by_name(table.name()), Some(table));
-        }
-    }
-}
+mod tests;

@@ -14,20 +14,23 @@ use crate::row::BinaryRow;
 use crate::types::{DataType, RowType};
 
 /// A column: name, type, whether it may be null.
-pub(super) type Column = (&'static str, ArrowType, bool);
+pub(crate) type Column = (&'static str, ArrowType, bool);
 
 /// TIMESTAMP(3).
 pub(super) const TIME: ArrowType = ArrowType::Timestamp(TimeUnit::Millisecond, None);
 
-pub(super) fn schema(columns: Vec<Column>) -> SchemaRef {
+/// A schema of these columns.
+pub(crate) fn schema(columns: Vec<Column>) -> SchemaRef {
     Arc::new(Schema::new(columns.into_iter().map(|(n, t, nullable)| Field::new(n, t, nullable)).collect::<Vec<_>>()))
 }
 
-pub(super) fn texts<S: AsRef<str>>(values: impl IntoIterator<Item = Option<S>>) -> ArrayRef {
+/// A column of texts.
+pub(crate) fn texts<S: AsRef<str>>(values: impl IntoIterator<Item = Option<S>>) -> ArrayRef {
     Arc::new(values.into_iter().collect::<StringArray>())
 }
 
-pub(super) fn longs(values: impl IntoIterator<Item = Option<i64>>) -> ArrayRef {
+/// A column of BIGINTs.
+pub(crate) fn longs(values: impl IntoIterator<Item = Option<i64>>) -> ArrayRef {
     Arc::new(values.into_iter().collect::<Int64Array>())
 }
 
