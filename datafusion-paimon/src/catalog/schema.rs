@@ -20,7 +20,9 @@ use super::provider::PaimonCatalogProvider;
 use crate::blocking;
 use crate::error::{to_datafusion, unsupported};
 use crate::procedure;
-use crate::table::{PaimonCatalogTableProvider, PaimonSystemTableProvider, PaimonTableProvider};
+use crate::table::{
+    PaimonCatalogTableProvider, PaimonRowViewProvider, PaimonSystemTableProvider, PaimonTableProvider, RowView,
+};
 
 /// The database of the catalog's own tables, procedures and functions.
 const SYSTEM_DATABASE: &str = CatalogTable::DATABASE;
@@ -164,11 +166,15 @@ impl PaimonCatalogProvider {
             return Ok(Arc::new(PaimonCatalogTableProvider::new(Arc::clone(&self.catalog), table, handle)));
         }
         match system_table(identifier)? {
-            Some((base, system)) if system.travels() => {
+            Some((base, System::Rows(view))) => {
+                let table = self.table_with(&base, options).await?;
+                Ok(Arc::new(PaimonRowViewProvider::try_new(table, view, handle).await?))
+            }
+            Some((base, System::Metadata(system))) if system.travels() => {
                 let table = self.table_with(&base, options).await?;
                 Ok(Arc::new(PaimonSystemTableProvider::new(table, system, handle)))
             }
-            Some((base, system)) => {
+            Some((base, System::Metadata(system))) => {
                 check_no_selector(identifier, options)?;
                 let table = self.catalog.get_table(&base).await?;
                 Ok(Arc::new(PaimonSystemTableProvider::new(table, system, handle)))
@@ -209,11 +215,30 @@ fn check_no_selector(identifier: &Identifier, options: &BTreeMap<String, Option<
     }
 }
 
+/// A system table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum System {
+    /// What metadata says.
+    Metadata(SystemTable),
+    /// The rows of the table, seen in another way.
+    Rows(RowView),
+}
+
+/// Names of system tables that exist elsewhere.
+const NOT_BUILT: [&str; 2] = ["row_tracking", "file_indexes"];
+
 /// The table behind the name of a system table, and which one it is; `None` for other names.
-fn system_table(identifier: &Identifier) -> paimon_core::Result<Option<(Identifier, SystemTable)>> {
+fn system_table(identifier: &Identifier) -> paimon_core::Result<Option<(Identifier, System)>> {
     let Some(name) = identifier.system_table() else { return Ok(None) };
     identifier.check()?;
-    let system = SystemTable::by_name(name).ok_or_else(|| identifier.not_found())?;
+    let system = match (SystemTable::by_name(name), RowView::by_name(name)) {
+        (Some(table), _) => System::Metadata(table),
+        (None, Some(view)) => System::Rows(view),
+        (None, None) if NOT_BUILT.iter().any(|n| n.eq_ignore_ascii_case(name)) => {
+            return Err(Error::unsupported(format!("the system table {identifier} is not supported yet")));
+        }
+        (None, None) => return Err(identifier.not_found()),
+    };
     let object = identifier.object();
     let base = object.strip_suffix(name).and_then(|base| base.strip_suffix('$')).unwrap_or(object);
     Ok(Some((Identifier::new(identifier.database(), base), system)))
@@ -228,8 +253,14 @@ mod tests {
         let of = |object: &str| system_table(&Identifier::new("d", object)).unwrap();
         assert_eq!(of("t"), None);
         assert_eq!(of("t$branch_b"), None);
-        assert_eq!(of("t$Files"), Some((Identifier::new("d", "t"), SystemTable::Files)));
-        assert_eq!(of("t$branch_b$options"), Some((Identifier::new("d", "t$branch_b"), SystemTable::Options)));
+        assert_eq!(of("t$Files"), Some((Identifier::new("d", "t"), System::Metadata(SystemTable::Files))));
+        assert_eq!(
+            of("t$branch_b$options"),
+            Some((Identifier::new("d", "t$branch_b"), System::Metadata(SystemTable::Options)))
+        );
+        assert_eq!(of("t$RO"), Some((Identifier::new("d", "t"), System::Rows(RowView::ReadOptimized))));
+        let error = system_table(&Identifier::new("d", "t$row_tracking")).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Unsupported, "{error}");
         let error = system_table(&Identifier::new("d", "t$bogus")).unwrap_err();
         assert!(is_absent(&error), "{error}");
     }

@@ -8,10 +8,12 @@ mod balance;
 mod columns;
 mod explain;
 mod native;
+mod pairs;
 mod planner;
 mod source;
 mod splits_exec;
 mod statistics;
 mod store;
 
-pub(crate) use planner::{ScanRequest, plan};
+pub(crate) use planner::{ScanRequest, plan, plan_log};
+pub(crate) use splits_exec::RowShape;

@@ -21,9 +21,9 @@ use tokio::runtime::Handle;
 use super::balance::balance;
 use super::explain::ScanInfo;
 use super::native::{FileSchemas, NativeRequest, NativeScan, is_native};
-use super::splits_exec::PaimonSplitsExec;
+use super::splits_exec::{PaimonSplitsExec, RowShape};
 use crate::blocking;
-use crate::error::to_datafusion;
+use crate::error::{to_datafusion, unsupported};
 use crate::expr::to_predicate;
 
 /// What a scan of a table is asked for.
@@ -107,6 +107,36 @@ pub(crate) async fn plan(state: &dyn Session, request: ScanRequest<'_>) -> Resul
     }
 }
 
+/// Plans a scan of rows with their kinds, deletes included, in this shape and schema.
+///
+/// # Errors
+/// Those of the core's planning; `Unsupported` for pairs in the difference between two snapshots.
+pub(crate) async fn plan_log(
+    state: &dyn Session,
+    request: ScanRequest<'_>,
+    shape: RowShape,
+    schema: SchemaRef,
+) -> Result<Arc<dyn ExecutionPlan>> {
+    let builder = request.read_builder().map_err(to_datafusion)?.with_row_kind(true).with_keep_deletes(true);
+    let (table, scan) = (request.table.clone(), builder.new_scan());
+    let work = async move { read_metadata(&table, &scan).await };
+    let (plan, _) = blocking::on(request.handle, work).await?.map_err(to_datafusion)?;
+    // Java cannot show it either.
+    if shape == RowShape::Pairs && plan.splits().iter().any(|split| split.before.is_some()) {
+        return unsupported("the binlog does not show the difference between two snapshots: read the audit log");
+    }
+    let info = Arc::new(ScanInfo::new(request.table, &plan));
+    builder.new_read().map_err(to_datafusion)?;
+    let groups = groups(state, plan.splits().to_vec());
+    Ok(Arc::new(PaimonSplitsExec::new(builder, schema, groups, info).with_shape(shape)))
+}
+
+/// Splits in as many groups as the engine has partitions.
+fn groups(state: &dyn Session, splits: Vec<Split>) -> Vec<Vec<Split>> {
+    let size = |split: &Split| u64::try_from(split.size_bytes()).unwrap_or(0);
+    balance(splits, state.config().target_partitions(), size)
+}
+
 type Plans = Vec<Arc<dyn ExecutionPlan>>;
 
 /// What planning reads of the store: the plan and the schemas of its files.
@@ -173,7 +203,6 @@ fn through_core(
 ) -> Result<Arc<dyn ExecutionPlan>> {
     // Refuses before anything is read.
     builder.new_read().map_err(to_datafusion)?;
-    let size = |split: &Split| u64::try_from(split.size_bytes()).unwrap_or(0);
-    let groups = balance(splits, state.config().target_partitions(), size);
+    let groups = groups(state, splits);
     Ok(Arc::new(PaimonSplitsExec::new(builder, request.projected_schema()?, groups, info)))
 }

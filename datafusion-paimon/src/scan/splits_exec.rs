@@ -8,9 +8,10 @@ use std::fmt;
 use std::sync::Arc;
 
 use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::common::stats::Precision;
 use datafusion::common::tree_node::TreeNodeRecursion;
-use datafusion::common::{ColumnStatistics, Statistics, internal_err};
+use datafusion::common::{ColumnStatistics, DataFusionError, Statistics, internal_err};
 use datafusion::error::Result;
 use datafusion::execution::{SendableRecordBatchStream, TaskContext};
 use datafusion::physical_expr::{EquivalenceProperties, PhysicalExpr};
@@ -25,14 +26,19 @@ use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{
     DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties, StatisticsArgs,
 };
-use futures::{StreamExt, TryStreamExt};
+use futures::stream::{self, BoxStream, StreamExt, TryStreamExt};
+use paimon_core::read::TableRead;
 use paimon_core::runtime::Resources;
 use paimon_core::scan::Split;
 use paimon_core::table::ReadBuilder;
 
 use super::explain::ScanInfo;
+use super::pairs::pack;
 use crate::error::to_datafusion;
 use crate::runtime::PoolBudget;
+
+/// Rows of an execution.
+type Rows = BoxStream<'static, Result<RecordBatch>>;
 
 /// Reads groups of splits through the core; one partition each.
 #[derive(Debug, Clone)]
@@ -41,8 +47,20 @@ pub(crate) struct PaimonSplitsExec {
     builder: ReadBuilder,
     groups: Arc<Vec<Vec<Split>>>,
     info: Arc<ScanInfo>,
+    shape: RowShape,
     properties: Arc<PlanProperties>,
     metrics: ExecutionPlanMetricsSet,
+}
+
+/// How the rows of splits are shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RowShape {
+    /// As they are read.
+    Plain,
+    /// With their kinds.
+    Kinds,
+    /// With their kinds, as arrays: in events, a row before an update together with the one behind it.
+    Pairs,
 }
 
 impl PaimonSplitsExec {
@@ -58,7 +76,35 @@ impl PaimonSplitsExec {
         .with_scheduling_type(SchedulingType::Cooperative);
         let metrics = ExecutionPlanMetricsSet::new();
         info.report(&metrics);
-        Self { builder, groups: Arc::new(groups), info, properties: Arc::new(properties), metrics }
+        let (groups, properties) = (Arc::new(groups), Arc::new(properties));
+        Self { builder, groups, info, shape: RowShape::Plain, properties, metrics }
+    }
+
+    /// Another shape of the rows; the builder must give their kinds and the schema must fit.
+    #[must_use]
+    pub(crate) fn with_shape(mut self, shape: RowShape) -> Self {
+        self.shape = shape;
+        self
+    }
+
+    /// The rows of splits in their shape.
+    fn rows(&self, read: TableRead, splits: &[Split], schema: &SchemaRef) -> paimon_core::Result<Rows> {
+        let schema = Arc::clone(schema);
+        Ok(match self.shape {
+            RowShape::Plain => read.to_arrow(splits)?.map_err(to_datafusion).boxed(),
+            RowShape::Kinds => {
+                let named = move |batch: RecordBatch| Ok(batch.with_schema(Arc::clone(&schema))?);
+                read.to_arrow(splits)?.map_err(to_datafusion).map(move |batch| batch.and_then(&named)).boxed()
+            }
+            // One after another: rows of different splits must not stand between those of a pair.
+            RowShape::Pairs => {
+                let packed = move |split: Split| {
+                    let rows = read.read_split(&split).map_err(to_datafusion)?.map_err(to_datafusion);
+                    Ok::<_, DataFusionError>(pack(rows, Arc::clone(&schema), split.streaming))
+                };
+                stream::iter(splits.to_vec()).map(packed).try_flatten().boxed()
+            }
+        })
     }
 
     fn splits(&self, partition: Option<usize>) -> impl Iterator<Item = &Split> {
@@ -139,16 +185,16 @@ impl ExecutionPlan for PaimonSplitsExec {
     fn execute(&self, partition: usize, context: Arc<TaskContext>) -> Result<SendableRecordBatchStream> {
         let schema = self.schema();
         let Some(splits) = self.groups.get(partition) else {
-            return Ok(Box::pin(RecordBatchStreamAdapter::new(schema, futures::stream::empty())));
+            return Ok(Box::pin(RecordBatchStreamAdapter::new(schema, stream::empty())));
         };
         let name = format!("PaimonSplitsExec[{partition}]");
         let parallelism = context.session_config().target_partitions().div_ceil(self.groups.len());
         let memory = Arc::new(PoolBudget::new(context.memory_pool(), name));
         let read = self.builder.clone().with_resources(Resources { memory, parallelism }).new_read();
-        let stream = read.and_then(|read| read.to_arrow(splits)).map_err(to_datafusion)?;
+        let stream = read.and_then(|read| self.rows(read, splits, &schema)).map_err(to_datafusion)?;
         let baseline = BaselineMetrics::new(&self.metrics, partition);
         MetricBuilder::new(&self.metrics).counter("splits_read", partition).add(splits.len());
-        let stream = stream.map_err(to_datafusion).map(move |batch| batch.record_output(&baseline));
+        let stream = stream.map(move |batch| batch.record_output(&baseline));
         Ok(Box::pin(cooperative(RecordBatchStreamAdapter::new(schema, stream))))
     }
 

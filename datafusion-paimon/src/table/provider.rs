@@ -73,6 +73,11 @@ impl PaimonTableProvider {
         self.pinned.pinned()
     }
 
+    /// The table pinned to the snapshot that is read.
+    pub(super) fn pinned(&self) -> &Table {
+        &self.pinned
+    }
+
     /// The runtime.
     pub fn handle(&self) -> &Handle {
         &self.handle

@@ -17,9 +17,8 @@ pub fn parse(text: &str) -> Result<i64> {
 
 /// Milliseconds since the epoch of a wall clock that was stored as if it were UTC.
 pub fn from_wall_clock(local_ms: i64) -> i64 {
-    let known = chrono::DateTime::from_timestamp_millis(local_ms)
-        .and_then(|shown| chrono::Local.from_local_datetime(&shown.naive_utc()).earliest());
-    known.map_or(local_ms, |time| time.timestamp_millis())
+    let shown = DateTime::from_timestamp_millis(local_ms);
+    shown.and_then(|shown| instant_in(shown.naive_utc(), &chrono::Local)).unwrap_or(local_ms)
 }
 
 fn parse_in<Z: TimeZone>(text: &str, zone: &Z) -> Result<i64> {
@@ -31,12 +30,7 @@ fn parse_in<Z: TimeZone>(text: &str, zone: &Z) -> Result<i64> {
     wall_clock(text).and_then(|local| instant_in(local, zone)).ok_or_else(wrong)
 }
 
-/// Milliseconds since the epoch of a wall clock of the process, which is given as if it were UTC; `None` for a time that
-/// no calendar shows. An hour that the clocks skip or repeat takes the earlier offset.
-pub(crate) fn instant(wall_ms: i64) -> Option<i64> {
-    instant_in(DateTime::from_timestamp_millis(wall_ms)?.naive_utc(), &chrono::Local)
-}
-
+/// An hour that the clocks skip or repeat takes the earlier offset; `None` for a time that no calendar shows.
 fn instant_in<Z: TimeZone>(local: NaiveDateTime, zone: &Z) -> Option<i64> {
     match zone.from_local_datetime(&local) {
         MappedLocalTime::Single(time) | MappedLocalTime::Ambiguous(time, _) => Some(time.timestamp_millis()),

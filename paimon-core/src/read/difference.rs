@@ -61,6 +61,7 @@ pub(super) fn differing(read: &Arc<SplitRead>, split: &Split, before: &BeforeFil
     let whole = Arc::new(SplitRead {
         table: read.table.clone(),
         columns: Columns::try_new(&schema, &all, None, true)?,
+        keep_deletes: false,
         batch_rows: read.batch_rows,
         resources: read.resources.clone(),
     });

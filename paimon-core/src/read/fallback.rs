@@ -40,5 +40,6 @@ async fn of_branch(read: &SplitRead) -> Result<TableRead> {
     let projection = read.columns.output.iter().map(|field| position(&field.name)).collect::<Result<Vec<_>>>()?;
     let filter = read.columns.filter.as_ref().map(|filter| translated(filter, &read.table, &branch)).transpose()?;
     let (row_kind, resources) = (read.columns.row_kind, read.resources.clone());
-    Ok(TableRead::new(branch, projection, filter, row_kind, resources).with_batch_rows(read.batch_rows))
+    let of_branch = TableRead::new(branch, projection, filter, row_kind, resources);
+    Ok(of_branch.with_batch_rows(read.batch_rows).with_keep_deletes(read.keep_deletes))
 }

@@ -29,6 +29,8 @@ use crate::types::{DataField, RowType, sequence_number_field, to_arrow_schema, v
 pub(super) struct SplitRead {
     pub(super) table: Table,
     pub(super) columns: Columns,
+    /// Whether deletes stay, and raw splits show the kinds that are stored.
+    pub(super) keep_deletes: bool,
     pub(super) batch_rows: usize,
     pub(super) resources: Resources,
 }
@@ -99,6 +101,9 @@ impl SplitRead {
         if split.streaming {
             return Ok(Way::Unmerged(Finish { drop_deletes: false, has_kinds: row_kind }));
         }
+        if split.raw_convertible && self.keep_deletes {
+            return Ok(Way::Unmerged(Finish { drop_deletes: false, has_kinds: row_kind }));
+        }
         if split.raw_convertible {
             // Old files do not say how many deletes they hold: then kinds must be looked at.
             let has_kinds = split.files.iter().any(|f| f.delete_row_count != Some(0));
@@ -123,8 +128,9 @@ impl SplitRead {
         let needs_kinds = |f: &Arc<DataFileMeta>| f.delete_row_count != Some(0);
         match <[SortedRun; 1]>::try_from(section) {
             Ok([SortedRun { files }]) => {
-                let has_kinds = self.columns.row_kind || files.iter().any(needs_kinds);
-                Ok(self.unmerged(source, files, Finish { drop_deletes: true, has_kinds }))
+                let drop_deletes = !self.keep_deletes;
+                let has_kinds = self.columns.row_kind || drop_deletes && files.iter().any(needs_kinds);
+                Ok(self.unmerged(source, files, Finish { drop_deletes, has_kinds }))
             }
             Err(runs) => self.merged(&source, runs, rule),
         }
@@ -169,7 +175,7 @@ impl SplitRead {
         let source = RunSource { levels: rule.needs_levels(), ..source.clone() };
         let runs = runs.into_iter().map(|run| run_stream(source.clone(), run.files, fields.clone(), filter.clone()));
         let schema = to_arrow_schema(&RowType::new(result));
-        let merged = merge_runs(schema, runs.collect(), rule, true, self.batch_rows, &self.resources)?;
+        let merged = merge_runs(schema, runs.collect(), rule, !self.keep_deletes, self.batch_rows, &self.resources)?;
         Ok(self.finish(merged, Finish { drop_deletes: false, has_kinds: row_kind }))
     }
 

@@ -23,6 +23,7 @@ pub struct TableRead {
     projection: Vec<usize>,
     filter: Option<Predicate>,
     row_kind: bool,
+    keep_deletes: bool,
     batch_rows: Option<usize>,
     resources: Resources,
 }
@@ -37,7 +38,15 @@ impl TableRead {
         row_kind: bool,
         resources: Resources,
     ) -> Self {
-        Self { table, projection, filter, row_kind, batch_rows: None, resources }
+        Self { table, projection, filter, row_kind, keep_deletes: false, batch_rows: None, resources }
+    }
+
+    /// Whether rows of kind `-U` and `-D` that no newer row hides stay in the result, and rows of every split show the kinds
+    /// that are stored.
+    #[must_use]
+    pub fn with_keep_deletes(mut self, keep_deletes: bool) -> Self {
+        self.keep_deletes = keep_deletes;
+        self
     }
 
     /// Batches of at most this many rows, instead of the table's option `read.batch-size`.
@@ -103,6 +112,6 @@ impl TableRead {
             None => self.table.options().value(&READ_BATCH_SIZE)?.max(1),
         };
         let (table, resources) = (self.table.clone(), self.resources.clone());
-        Ok(Arc::new(SplitRead { table, columns, batch_rows, resources }))
+        Ok(Arc::new(SplitRead { table, columns, keep_deletes: self.keep_deletes, batch_rows, resources }))
     }
 }

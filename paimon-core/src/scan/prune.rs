@@ -14,8 +14,11 @@ use super::partitions::Residuals;
 use super::plan::ScanTrace;
 use super::scope::Scope;
 use crate::error::{Error, Result};
+use crate::options::Options;
 use crate::predicate::Predicate;
-use crate::spec::{BUCKET, DELETION_VECTORS, MERGE_ENGINE, MergeEngine, TableSchema};
+use crate::spec::{
+    BUCKET, DELETION_VECTORS, MERGE_ENGINE, MergeEngine, NUM_LEVELS, NUM_SORTED_RUNS_TRIGGER, TableSchema,
+};
 use crate::table::Table;
 
 /// The option `bucket` of tables that assign buckets later, and the bucket of files that wait for it.
@@ -29,6 +32,8 @@ pub(super) struct ReadMode {
     pub(super) engine: MergeEngine,
     /// Whether rows of level 0 are not visible yet.
     pub(super) skip_level_0: bool,
+    /// The only level whose rows are visible.
+    pub(super) only_level: Option<i32>,
     /// Whether only buckets from 0 on are visible.
     pub(super) real_buckets_only: bool,
 }
@@ -48,6 +53,7 @@ impl ReadMode {
             deletion_vectors,
             engine,
             skip_level_0: has_primary_key && (deletion_vectors && !merge_on_read || first_row),
+            only_level: if has_primary_key && table.is_read_optimized() { Some(top_level(options)?) } else { None },
             real_buckets_only: has_primary_key && options.value(&BUCKET)? == POSTPONE_BUCKET,
         })
     }
@@ -56,6 +62,15 @@ impl ReadMode {
     fn merge_keeps_values(&self) -> bool {
         self.deletion_vectors || matches!(self.engine, MergeEngine::Deduplicate | MergeEngine::FirstRow)
     }
+}
+
+/// The level of full compactions.
+fn top_level(options: &Options) -> Result<i32> {
+    let levels = match options.find(&NUM_LEVELS)? {
+        Some(levels) => levels,
+        None => options.value(&NUM_SORTED_RUNS_TRIGGER)?.saturating_add(1),
+    };
+    Ok(i32::try_from(levels).unwrap_or(i32::MAX).saturating_sub(1))
 }
 
 /// Schemas by id.

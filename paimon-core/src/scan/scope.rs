@@ -50,11 +50,16 @@ impl Scope {
     pub(super) fn live(mode: &ReadMode) -> Self {
         Self {
             source: Source::Live,
-            levels: if mode.skip_level_0 { Levels::AboveZero } else { Levels::All },
+            levels: match mode.only_level {
+                Some(level) => Levels::Only(level),
+                None if mode.skip_level_0 => Levels::AboveZero,
+                None => Levels::All,
+            },
             created_since: None,
             stream_packing: false,
             only_added: false,
-            prunes_values_by_file: mode.skip_level_0,
+            // One level holds one version of a key.
+            prunes_values_by_file: mode.skip_level_0 || mode.only_level.is_some(),
         }
     }
 

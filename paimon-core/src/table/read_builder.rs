@@ -15,13 +15,22 @@ pub struct ReadBuilder {
     filter: Option<Predicate>,
     limit: Option<usize>,
     row_kind: bool,
+    keep_deletes: bool,
     resources: Resources,
 }
 
 impl ReadBuilder {
     /// A read of all columns and rows.
     pub fn new(table: Table) -> Self {
-        Self { table, projection: None, filter: None, limit: None, row_kind: false, resources: Resources::default() }
+        Self {
+            table,
+            projection: None,
+            filter: None,
+            limit: None,
+            row_kind: false,
+            keep_deletes: false,
+            resources: Resources::default(),
+        }
     }
 
     /// The table.
@@ -85,6 +94,13 @@ impl ReadBuilder {
         self
     }
 
+    /// Keeps rows of kind `-U` and `-D` that no newer row hides, and shows the kinds that are stored: an audit log.
+    #[must_use]
+    pub fn with_keep_deletes(mut self, keep_deletes: bool) -> Self {
+        self.keep_deletes = keep_deletes;
+        self
+    }
+
     /// Memory and parallelism that reads may use.
     #[must_use]
     pub fn with_resources(mut self, resources: Resources) -> Self {
@@ -111,6 +127,8 @@ impl ReadBuilder {
     /// `Unsupported` if the table cannot be read yet.
     pub fn new_read(&self) -> Result<TableRead> {
         let projection = self.projection.clone().unwrap_or_else(|| (0..self.table.schema().fields.len()).collect());
-        Ok(TableRead::new(self.table.clone(), projection, self.filter.clone(), self.row_kind, self.resources.clone()))
+        let (table, filter, resources) = (self.table.clone(), self.filter.clone(), self.resources.clone());
+        let read = TableRead::new(table, projection, filter, self.row_kind, resources);
+        Ok(read.with_keep_deletes(self.keep_deletes))
     }
 }

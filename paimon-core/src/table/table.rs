@@ -31,6 +31,8 @@ struct Inner {
     options: Options,
     /// The snapshot that reads are pinned to.
     pinned: Option<Arc<Snapshot>>,
+    /// Whether reads see compacted rows only.
+    read_optimized: bool,
     schemas: Schemas,
     footers: FooterCache,
     publisher: Arc<dyn SnapshotCommit>,
@@ -58,6 +60,7 @@ impl Table {
             schema,
             options,
             pinned: None,
+            read_optimized: false,
             schemas,
             footers: FooterCache::default(),
             publisher,
@@ -199,6 +202,18 @@ impl Table {
     #[must_use]
     pub fn pinned_to(&self, snapshot: Snapshot) -> Self {
         Self(Arc::new(Inner { pinned: Some(Arc::new(snapshot)), ..self.0.as_ref().clone() }))
+    }
+
+    /// The same table, of which reads see only what full compactions have made: rows of the highest level. Reads of tables
+    /// without primary key see all rows.
+    #[must_use]
+    pub fn read_optimized(&self) -> Self {
+        Self(Arc::new(Inner { read_optimized: true, ..self.0.as_ref().clone() }))
+    }
+
+    /// Whether reads see only rows of the highest level.
+    pub fn is_read_optimized(&self) -> bool {
+        self.0.read_optimized
     }
 
     /// The same table with dynamic options laid over the stored ones (`None` removes a key), as batch reads see it: see

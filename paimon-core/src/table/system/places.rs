@@ -160,7 +160,7 @@ pub(crate) async fn partition_counts(table: &Table) -> Result<Vec<PartitionCount
     for (partition, Counts { records, bytes, files, last_update_ms, .. }) in found {
         let values = table.paths().partition_values(schema, options, &partition)?;
         let parts: Vec<String> = schema.partition_keys.iter().zip(values).map(|(k, v)| format!("{k}={v}")).collect();
-        let last_file_ms = last_update_ms.and_then(local_time::instant);
+        let last_file_ms = last_update_ms.map(local_time::from_wall_clock);
         counts.push(PartitionCount { name: parts.join("/"), records, bytes, files, last_file_ms });
     }
     counts.sort_by(|a, b| a.name.cmp(&b.name));
