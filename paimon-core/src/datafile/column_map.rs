@@ -1,8 +1,8 @@
 //! From the columns of a file to the columns that are read: by field id, with casts.
 //!
 //! Invariants: columns of a file are named by the schema that it was written with and matched by id, never by name; what
-//! the file lacks is null; a ROW of which the file has no part is null as a whole. What cannot be cast is refused when
-//! the map is made. Source: schema-evolution sheet section 1; `utils/FormatReaderMapping.java`.
+//! the file lacks is null; a ROW of which the file has no part is null as a whole, and so is a list or map of such rows.
+//! What cannot be cast is refused when the map is made. Source: schema-evolution sheet section 1; `utils/FormatReaderMapping.java`.
 
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ fn map_type(column: &str, file: &DataType, read: &DataType) -> Result<Option<(Da
         (DataType::Row(file), DataType::Row(read)) => map_row(column, file, read),
         (DataType::Array(file), DataType::Array(read)) => {
             let Some((element, adapt)) = map_type(column, file.element_type(), read.element_type())? else {
-                return Err(no_part(column));
+                return Ok(None);
             };
             let asked = DataType::Array(ArrayType::with_nullable(read.is_nullable(), element));
             Ok(Some((asked, Adapt::List(Box::new(adapt)))))
@@ -53,20 +53,12 @@ fn map_type(column: &str, file: &DataType, read: &DataType) -> Result<Option<(Da
                     "cannot cast map column {column}: the key types differ between file and table"
                 )));
             }
-            let Some((value, adapt)) = map_type(column, file.value_type(), read.value_type())? else {
-                return Err(no_part(column));
-            };
+            let Some((value, adapt)) = map_type(column, file.value_type(), read.value_type())? else { return Ok(None) };
             let asked = MapType::with_nullable(read.is_nullable(), read.key_type().clone(), value);
             Ok(Some((DataType::Map(asked), Adapt::Map(Box::new(adapt)))))
         }
         _ => Ok(Some((file.with_nullable(true), Adapt::Cast(cast(column, file, read)?)))),
     }
-}
-
-fn no_part(column: &str) -> Error {
-    Error::unsupported(format!(
-        "column {column} reads only parts of the rows in a list or map that the file does not have"
-    ))
 }
 
 fn map_row(column: &str, file: &RowType, read: &RowType) -> Result<Option<(DataType, Adapt)>> {
