@@ -6,7 +6,7 @@ use arrow::array::{ArrayRef, new_null_array};
 use arrow::buffer::BooleanBuffer;
 use arrow::datatypes::SchemaRef;
 use arrow::record_batch::{RecordBatch, RecordBatchOptions};
-use futures::stream::StreamExt;
+use futures::stream::{self, StreamExt};
 
 use super::column_map::{Adapt, map_column};
 use super::file_filter::devolve;
@@ -46,15 +46,14 @@ pub struct DataFileReader {
     io: FileIO,
     schema: Arc<TableSchema>,
     schemas: Schemas,
+    options: Arc<Options>,
     footers: FooterCache,
 }
 
 impl DataFileReader {
     /// A reader that gives rows of `schema`; the schemas of files come from `schemas`.
     pub fn new(io: FileIO, schema: Arc<TableSchema>, schemas: Schemas, options: Options) -> Self {
-        // Everything about a file is in its name, its footer and its schema.
-        drop(options);
-        Self { io, schema, schemas, footers: FooterCache::default() }
+        Self { io, schema, schemas, options: Arc::new(options), footers: FooterCache::default() }
     }
 
     /// A reader of a table's files that gives rows of the schema of this handle and shares its cache of footers.
@@ -99,19 +98,43 @@ impl DataFileReader {
         let size = u64::try_from(request.file.file_size)
             .map_err(|_| Error::corrupt(format!("the size of a file is {}", request.file.file_size)))?;
         let input = InputFile { io: self.io.clone(), path: request.path, size, footers: self.footers.clone() };
+        let filter = request.filter.as_ref().filter(|_| format.uses_predicates());
         let ask = ReadRequest {
             columns: plan.asked.clone(),
-            predicate: request.filter.as_ref().and_then(|p| devolve(p, &file_schema)),
+            predicate: filter.and_then(|p| devolve(p, &file_schema)),
             rows,
             batch_rows: request.batch_rows,
+            options: Arc::clone(&self.options),
         };
-        let batches = format.read(input.clone(), ask).await?;
+        let reads_all = ask.predicate.is_none() && ask.rows.is_none();
+        let mut batches = format.read(input.clone(), ask).await?;
+        if reads_all {
+            batches = counted(batches, request.file.row_count, input.path.clone());
+        }
         if plan.is_identity() {
             return Ok(batches);
         }
         let path = input.path;
         Ok(batches.map(move |b| b.and_then(|b| plan.apply(&b)).context("file", &path)).boxed())
     }
+}
+
+/// The same batches; an error if they do not have as many rows as metadata says, for some formats do not notice that a
+/// file was cut.
+fn counted(batches: BatchStream, expected: i64, path: String) -> BatchStream {
+    let wrong = move |what: &str| {
+        Error::corrupt(format!("the file has {what} rows than the {expected} of its metadata"))
+            .with_context("file", &path)
+    };
+    let left = usize::try_from(expected).unwrap_or_default();
+    stream::try_unfold((batches, left, wrong), |(mut batches, left, wrong)| async move {
+        let Some(batch) = batches.next().await.transpose()? else {
+            return if left == 0 { Ok(None) } else { Err(wrong("fewer")) };
+        };
+        let left = left.checked_sub(batch.num_rows()).ok_or_else(|| wrong("more"))?;
+        Ok(Some((batch, (batches, left, wrong))))
+    })
+    .boxed()
 }
 
 /// Where the values of a column come from.

@@ -431,7 +431,7 @@ async fn timestamps_beyond_nanoseconds_are_refused() {
         group.close().unwrap();
         writer.close().unwrap();
         let room = Room::new();
-        let (size, written) = (bytes.len() as i64, numbers(0..1));
+        let (size, written) = (bytes.len() as i64, numbers(0..2));
         let file = room.write(&written.0, &[], append(), &[written.1]).await.remove(0);
         let path = format!("{}/bucket-0/{}", room.dir, file.file_name);
         room.io.write(&path, bytes.into()).await.unwrap();

@@ -4,8 +4,15 @@
 //! file was written with; batches have exactly the Arrow types of those columns. Source: data-file sheet sections 3 to 5;
 //! `format/FileFormat.java`.
 
+pub mod avro;
 mod footer_cache;
+mod guard;
+pub mod orc;
 pub mod parquet;
+mod ranges;
+mod readable;
+#[cfg(test)]
+mod testing;
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -51,6 +58,8 @@ pub struct ReadRequest {
     pub rows: Option<BooleanBuffer>,
     /// Rows of a batch at most.
     pub batch_rows: usize,
+    /// Options of the table: what a file does not say of itself.
+    pub options: Arc<Options>,
 }
 
 /// A file to be written.
@@ -67,6 +76,11 @@ pub struct OutputFile {
 pub trait FileFormat: Send + Sync + Debug {
     /// The name in options and file names.
     fn identifier(&self) -> &'static str;
+
+    /// Whether [`ReadRequest::predicate`] may skip rows.
+    fn uses_predicates(&self) -> bool {
+        true
+    }
 
     /// Reads a file.
     ///
@@ -123,5 +137,13 @@ pub fn file_format(identifier: &str) -> Result<Arc<dyn FileFormat>> {
     if identifier.eq_ignore_ascii_case(parquet::IDENTIFIER) {
         return Ok(Arc::new(parquet::ParquetFormat));
     }
-    Err(Error::unsupported(format!("data files of format '{identifier}' are not supported, only parquet")))
+    if identifier.eq_ignore_ascii_case(orc::IDENTIFIER) {
+        return Ok(Arc::new(orc::OrcFormat));
+    }
+    if identifier.eq_ignore_ascii_case(avro::IDENTIFIER) {
+        return Ok(Arc::new(avro::AvroFormat));
+    }
+    Err(Error::unsupported(format!(
+        "data files of format '{identifier}' are not supported, only parquet, orc and avro"
+    )))
 }

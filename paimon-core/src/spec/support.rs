@@ -83,7 +83,7 @@ pub fn check_readable(schema: &TableSchema, options: &Options) -> Result<()> {
 /// `Unsupported` naming the file.
 pub fn check_file_readable(file: &DataFileMeta) -> Result<()> {
     match file.format() {
-        "parquet" => Ok(()),
+        "parquet" | "orc" | "avro" => Ok(()),
         other => Err(Error::unsupported(format!("reading data files of format '{other}' is not supported"))
             .with_context("file", &file.file_name)),
     }

@@ -9,6 +9,8 @@ mod encode;
 mod failure;
 mod footer;
 mod int96;
+#[cfg(test)]
+mod legacy_tests;
 mod projection;
 mod properties;
 mod prune;

@@ -67,26 +67,6 @@ pub(super) fn flat_leaf(schema: &SchemaDescriptor, name: &str) -> Option<usize> 
     })
 }
 
-/// Refuses column types that cannot be read, before any byte is.
-pub(super) fn check_readable(column: &str, data_type: &DataType) -> Result<()> {
-    match data_type {
-        DataType::Blob(_) => refuse(column, "BLOB"),
-        DataType::Vector(_) => refuse(column, "VECTOR"),
-        DataType::Array(t) => check_readable(column, t.element_type()),
-        DataType::Multiset(t) => check_readable(column, t.element_type()),
-        DataType::Map(t) => {
-            check_readable(column, t.key_type())?;
-            check_readable(column, t.value_type())
-        }
-        DataType::Row(t) => t.fields().iter().try_for_each(|f| check_readable(column, &f.data_type)),
-        _ => Ok(()),
-    }
-}
-
-fn refuse(column: &str, what: &str) -> Result<()> {
-    Err(Error::unsupported(format!("column {column} of type {what} is not supported in Parquet files")))
-}
-
 #[cfg(test)]
 mod tests {
     use std::sync::Arc;

@@ -19,16 +19,17 @@ use super::conform::conform;
 use super::failure::guarded;
 use super::footer::footer;
 use super::int96;
-use super::projection::{Projection, check_readable};
+use super::projection::Projection;
 use super::prune;
-use super::source::fetch;
 use crate::error::{Error, Result, ResultExt};
+use crate::format::ranges::fetch;
+use crate::format::readable::check_readable;
 use crate::format::{BatchStream, InputFile, ReadRequest};
 use crate::types::{DataField, RowType, to_arrow_schema};
 
 /// Starts to read; the footer is read before this returns.
 pub(super) async fn read(file: InputFile, request: ReadRequest) -> Result<BatchStream> {
-    request.columns.iter().try_for_each(|c| check_readable(&c.name, &c.data_type))?;
+    check_readable("Parquet", true, &request.columns)?;
     let Some(opened) = open(&file, &request).await.context("file", &file.path)? else {
         return Ok(stream::empty().boxed());
     };

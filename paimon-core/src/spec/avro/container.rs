@@ -49,7 +49,11 @@ impl AvroCompression {
         }
     }
 
-    fn from_name(name: &[u8]) -> Result<Self> {
+    /// The codec with this name in the header of a file.
+    ///
+    /// # Errors
+    /// `Unsupported` naming it.
+    pub(crate) fn from_name(name: &[u8]) -> Result<Self> {
         match name {
             b"null" => Ok(Self::None),
             b"deflate" => Ok(Self::Deflate),
@@ -57,7 +61,7 @@ impl AvroCompression {
             b"zstandard" => Ok(Self::Zstd(1)),
             _ => {
                 let name = String::from_utf8_lossy(name);
-                Err(Error::unsupported(format!("the Avro codec '{name}' is not supported for manifests")))
+                Err(Error::unsupported(format!("the Avro codec '{name}' is not supported")))
             }
         }
     }
@@ -85,7 +89,11 @@ impl AvroCompression {
         }
     }
 
-    fn decompress(self, block: &[u8]) -> Result<Vec<u8>> {
+    /// The content of a block.
+    ///
+    /// # Errors
+    /// `Corrupt` if it is damaged or too large.
+    pub(crate) fn decompress(self, block: &[u8]) -> Result<Vec<u8>> {
         let damaged = || Error::corrupt(format!("an Avro block is not valid {} data", self.name()));
         let too_large = || Error::corrupt(format!("an Avro block has more than {MAX_BLOCK_BYTES} bytes"));
         let through = |codec: Codec| {

@@ -160,7 +160,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// The number of items in the next block of an array or map; `None` at its end.
-    fn block(&mut self) -> Result<Option<usize>> {
+    pub(crate) fn block(&mut self) -> Result<Option<usize>> {
         let count = self.raw_long()?;
         if count < 0 {
             self.raw_long()?; // the bytes of the block, which only who skips needs
