@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use paimon_core::maintain::rollback_to;
-use paimon_core::{Result, Table};
+use paimon_core::maintain::{ExpireConfig, expire_snapshots, rollback_to};
+use paimon_core::{ErrorKind, Identifier, Result, Table};
 
 use crate::common::{read, rows, warehouse, write};
 
@@ -56,5 +56,180 @@ async fn rollback_forgets_later_snapshots() -> Result<()> {
     assert!(table.tags().list().await?.is_empty());
     write(&table, &[(2, "d")]).await?;
     assert_eq!(read(&table).await?, rows(&[(1, "a"), (2, "d")]));
+    Ok(())
+}
+
+/// Names of data files of a table.
+fn data_files(table: &Table) -> Vec<String> {
+    let mut names: Vec<String> = std::fs::read_dir(Path::new(table.location()).join("bucket-0"))
+        .unwrap()
+        .map(|e| e.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
+
+/// Names of data files that are live in the latest snapshot.
+async fn live_files(table: &Table) -> Result<Vec<String>> {
+    let latest = table.snapshots().latest().await?.unwrap();
+    let live = paimon_core::scan::live_entries(table, &latest, None).await?;
+    let mut names: Vec<String> = live.into_iter().map(|e| e.file.file_name).collect();
+    names.sort();
+    Ok(names)
+}
+
+const SHORT: [(&str, &str); 3] =
+    [("snapshot.num-retained.min", "1"), ("snapshot.num-retained.max", "1"), ("snapshot.time-retained", "1 ms")];
+
+#[tokio::test]
+async fn only_live_files_stay_without_tags() -> Result<()> {
+    let w = warehouse().await?;
+    let table = w.table("t", true, &SHORT).await?;
+    for round in 0..4 {
+        for i in 0..3 {
+            write(&table, &[(round * 10 + i, "v")]).await?;
+        }
+        // Files are upgraded and rewritten, so that one name is added and deleted several times.
+        table.new_compact_builder().execute().await?;
+        assert_eq!(data_files(&table), live_files(&table).await?, "round {round}");
+    }
+    table.new_batch_write_builder().new_commit().truncate_table().await?;
+    assert_eq!(data_files(&table), Vec::<String>::new());
+    Ok(())
+}
+
+#[tokio::test]
+async fn consumers_hold_what_they_have_not_read() -> Result<()> {
+    let w = warehouse().await?;
+    let table = w.table("t", false, &SHORT).await?;
+    let consumer = Path::new(table.location()).join("consumer");
+    std::fs::create_dir(&consumer).unwrap();
+    std::fs::write(consumer.join("consumer-c"), r#"{"nextSnapshot": 3}"#).unwrap();
+    for i in 1..=5 {
+        write(&table, &[(i, "v")]).await?;
+    }
+    assert_eq!(table.snapshots().ids().await?, [3, 4, 5]);
+    std::fs::write(consumer.join("consumer-c"), "").unwrap();
+    // What a consumer needs cannot be told, so nothing goes; the commit stands.
+    write(&table, &[(6, "v")]).await?;
+    assert_eq!(table.snapshots().ids().await?, [3, 4, 5, 6]);
+    std::fs::remove_file(consumer.join("consumer-c")).unwrap();
+    write(&table, &[(7, "v")]).await?;
+    assert_eq!(table.snapshots().ids().await?, [7]);
+    assert_eq!(read(&table).await?.len(), 7);
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_tag_that_cannot_be_read_stops_the_deletion() -> Result<()> {
+    let w = warehouse().await?;
+    let table = w.table("t", true, &SHORT).await?;
+    write(&table, &[(1, "a")]).await?;
+    let tags = Path::new(table.location()).join("tag");
+    std::fs::create_dir(&tags).unwrap();
+    std::fs::write(tags.join("tag-broken"), "{").unwrap();
+    write(&table, &[(1, "b")]).await?;
+    table.new_compact_builder().execute().await?;
+    assert_eq!(table.snapshots().ids().await?, [1, 2, 3]);
+    assert_eq!(data_files(&table).len(), 3);
+    let error = expire_snapshots(&table, &ExpireConfig::from_options(table.options())?).await.unwrap_err();
+    assert!(error.to_string().contains("tag-broken"), "{error}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn branches_hold_their_files() -> Result<()> {
+    let w = warehouse().await?;
+    let table = w.table("t", true, &[]).await?;
+    write(&table, &[(1, "branched")]).await?;
+    let (main, branch) = (Path::new(table.location()), Path::new(table.location()).join("branch/branch-b"));
+    for part in ["schema/schema-0", "snapshot/snapshot-1"] {
+        std::fs::create_dir_all(branch.join(part).parent().unwrap()).unwrap();
+        std::fs::copy(main.join(part), branch.join(part)).unwrap();
+    }
+    write(&table, &[(1, "main")]).await?;
+    table.new_compact_builder().execute().await?;
+    let config =
+        ExpireConfig { retain_min: 1, retain_max: 1, time_retained: std::time::Duration::ZERO, max_deletes: 10 };
+    assert_eq!(expire_snapshots(&table, &config).await?, 2);
+    assert_eq!(data_files(&table).len(), 2);
+    let branched = w.catalog.get_table(&Identifier::new("db", "t$branch_b")).await?;
+    assert_eq!(read(&branched).await?, rows(&[(1, "branched")]));
+    assert_eq!(read(&table).await?, rows(&[(1, "main")]));
+    Ok(())
+}
+
+#[tokio::test]
+async fn an_expired_snapshot_lives_on_in_its_tag_until_a_rollback() -> Result<()> {
+    let w = warehouse().await?;
+    let table = w.table("t", true, &SHORT).await?;
+    write(&table, &[(1, "a")]).await?;
+    table.tags().create("kept", &table.snapshots().get(1).await?, None, table.clock().now_ms(), false).await?;
+    for v in ["b", "c"] {
+        write(&table, &[(1, v)]).await?;
+        table.new_compact_builder().execute().await?;
+    }
+    assert_eq!(table.snapshots().ids().await?, [5]);
+    let kept = table.tags().get("kept").await?.unwrap();
+    rollback_to(&table, &kept.snapshot).await?;
+    assert_eq!(table.snapshots().ids().await?, [1]);
+    assert_eq!(read(&table).await?, rows(&[(1, "a")]));
+    assert_eq!(data_files(&table), live_files(&table).await?);
+    write(&table, &[(2, "d")]).await?;
+    assert_eq!(read(&table).await?, rows(&[(1, "a"), (2, "d")]));
+    Ok(())
+}
+
+#[tokio::test]
+async fn changelogs_that_are_kept_longer_are_not_lost() -> Result<()> {
+    let w = warehouse().await?;
+    let options = [SHORT.as_slice(), &[("changelog.num-retained.max", "100")]].concat();
+    let table = w.table("t", false, &options).await?;
+    for i in 1..=3 {
+        write(&table, &[(i, "v")]).await?;
+    }
+    assert_eq!(table.snapshots().ids().await?, [1, 2, 3]);
+    let error = expire_snapshots(&table, &ExpireConfig::from_options(table.options())?).await.unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Unsupported);
+    assert!(error.to_string().contains("changelog.num-retained.max"), "{error}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn runs_at_once_do_no_harm() -> Result<()> {
+    let w = warehouse().await?;
+    let table = w.table("t", true, &[]).await?;
+    for i in 0..30 {
+        write(&table, &[(i % 3, "v")]).await?;
+        if i % 5 == 4 {
+            table.new_compact_builder().execute().await?;
+        }
+    }
+    let config =
+        ExpireConfig { retain_min: 2, retain_max: 2, time_retained: std::time::Duration::ZERO, max_deletes: 7 };
+    let mut runs = tokio::task::JoinSet::new();
+    for _ in 0..6 {
+        let table = table.clone();
+        runs.spawn(async move {
+            for _ in 0..6 {
+                // One that is overtaken may fail; the next goes on.
+                let _ = expire_snapshots(&table, &config).await;
+            }
+        });
+    }
+    while let Some(done) = runs.join_next().await {
+        done.unwrap();
+    }
+    while expire_snapshots(&table, &config).await? > 0 {}
+    let kept = table.snapshots().list().await?;
+    assert_eq!(kept.len(), 2);
+    assert_eq!(read(&table).await?, rows(&[(0, "v"), (1, "v"), (2, "v")]));
+    let mut needed = live_files(&table).await?;
+    for entry in paimon_core::scan::live_entries(&table, &kept[0], None).await? {
+        needed.push(entry.file.file_name);
+    }
+    needed.sort();
+    needed.dedup();
+    assert_eq!(data_files(&table), needed);
     Ok(())
 }

@@ -2,10 +2,15 @@
 //!
 //! Invariants: entries stand in the order of the messages, deletes of a message before its adds.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use crate::row::BinaryRow;
 use crate::spec::{CommitKind, CommitMessage, DataFileMeta, EntryKind, IndexManifestEntry, ManifestEntry};
+
+/// The kind of index files with deletion vectors.
+const DELETION_VECTORS: &str = "DELETION_VECTORS";
+/// The kind of index files with the hashes of a dynamic bucket.
+const HASH: &str = "HASH";
 
 /// What one snapshot changes.
 #[derive(Debug, Clone, Default)]
@@ -67,11 +72,15 @@ impl Changes {
         !self.new_index.is_empty() || !self.deleted_index.is_empty()
     }
 
+    /// Whether deletion vectors change.
+    pub(crate) fn changes_deletion_vectors(&self) -> bool {
+        self.new_index.iter().chain(&self.deleted_index).any(|e| e.index_type == DELETION_VECTORS)
+    }
+
     /// The kind of a snapshot of append parts: deletes and deletion vectors replace.
     pub(crate) fn append_kind(&self) -> CommitKind {
         let deletes = self.delta.iter().any(|e| e.kind == EntryKind::Delete);
-        let vectors = self.new_index.iter().chain(&self.deleted_index).any(|e| e.index_type == "DELETION_VECTORS");
-        if deletes || vectors { CommitKind::Overwrite } else { CommitKind::Append }
+        if deletes || self.changes_deletion_vectors() { CommitKind::Overwrite } else { CommitKind::Append }
     }
 
     /// Physical rows added less those deleted.
@@ -87,8 +96,8 @@ impl Changes {
 
     /// The partitions that data files are added to or deleted from, each once, in the order of their first entry.
     pub(crate) fn partitions(&self) -> Vec<BinaryRow> {
-        let mut seen = std::collections::HashSet::new();
-        self.delta.iter().map(|e| &e.partition).filter(|p| seen.insert((*p).clone())).cloned().collect()
+        let mut seen = HashSet::new();
+        self.delta.iter().map(|e| &e.partition).filter(|p| seen.insert(*p)).cloned().collect()
     }
 }
 
@@ -109,7 +118,7 @@ pub(crate) fn combine_index(
     changes: &Changes,
     by_name: bool,
 ) -> Vec<IndexManifestEntry> {
-    let named = |e: &IndexManifestEntry| e.index_type != "HASH" && (by_name || e.index_type != "DELETION_VECTORS");
+    let named = |e: &IndexManifestEntry| e.index_type != HASH && (by_name || e.index_type != DELETION_VECTORS);
     let mut kept: BTreeMap<(Vec<u8>, i32, String, String), IndexManifestEntry> = BTreeMap::new();
     let key = |e: &IndexManifestEntry| {
         let name = if named(e) { e.file_name.clone() } else { String::new() };

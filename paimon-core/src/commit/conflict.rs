@@ -8,13 +8,14 @@ use std::collections::{HashMap, HashSet};
 use crate::error::{ConflictKind, Error, Result};
 use crate::row::BinaryRow;
 use crate::spec::{CommitKind, EntryKind, FileIdentity, ManifestEntry};
+use crate::table::Table;
 use crate::types::{DataType, Datum};
 
 /// Checks that nothing is added or deleted twice within the delta.
 ///
 /// # Errors
 /// `Conflict(Files)` naming the file.
-pub(crate) fn check_delta(delta: &[ManifestEntry]) -> Result<()> {
+pub(super) fn check_delta(delta: &[ManifestEntry]) -> Result<()> {
     let mut seen: HashSet<(EntryKind, FileIdentity)> = HashSet::with_capacity(delta.len());
     for entry in delta {
         if !seen.insert((entry.kind, entry.identity())) {
@@ -25,20 +26,13 @@ pub(crate) fn check_delta(delta: &[ManifestEntry]) -> Result<()> {
     Ok(())
 }
 
-/// Checks a delta against the live files of the partitions it touches. `key_types` are those of the trimmed primary key;
-/// empty for append tables.
+/// Checks a delta against the live files of the partitions that it touches.
 ///
 /// # Errors
-/// `Conflict` naming file or partition.
-pub(crate) fn check(
-    base: &[ManifestEntry],
-    delta: &[ManifestEntry],
-    kind: CommitKind,
-    key_types: &[DataType],
-    partition_types: &[DataType],
-) -> Result<()> {
+/// `Conflict` naming file or partition; `Corrupt` for a key that cannot be read.
+pub(super) fn check(table: &Table, base: &[ManifestEntry], delta: &[ManifestEntry], kind: CommitKind) -> Result<()> {
     if kind != CommitKind::Overwrite {
-        check_bucket_counts(base, delta, partition_types)?;
+        check_bucket_counts(table, base, delta)?;
     }
     check_delta(delta)?;
     let mut live: HashMap<FileIdentity, &ManifestEntry> = base.iter().map(|e| (e.identity(), e)).collect();
@@ -52,11 +46,12 @@ pub(crate) fn check(
             return Err(files_conflict(entry, "it is to be added but is live already"));
         }
     }
+    let key_types = table.schema().key_type().types();
     if key_types.is_empty() {
         return Ok(());
     }
     let touched: HashSet<(&BinaryRow, i32)> = delta.iter().map(|e| (&e.partition, e.bucket)).collect();
-    check_key_ranges(live.into_values().filter(|e| touched.contains(&(&e.partition, e.bucket))), key_types)
+    check_key_ranges(live.into_values().filter(|e| touched.contains(&(&e.partition, e.bucket))), &key_types)
 }
 
 fn files_conflict(entry: &ManifestEntry, why: &str) -> Error {
@@ -65,17 +60,23 @@ fn files_conflict(entry: &ManifestEntry, why: &str) -> Error {
         .with_context("bucket", entry.bucket)
 }
 
-fn check_bucket_counts(base: &[ManifestEntry], delta: &[ManifestEntry], partition_types: &[DataType]) -> Result<()> {
+/// Checks that all files of a partition were written with the same number of buckets.
+///
+/// # Errors
+/// `Conflict(BucketCount)` naming the partition.
+pub(super) fn check_bucket_counts(table: &Table, base: &[ManifestEntry], delta: &[ManifestEntry]) -> Result<()> {
+    let touched: HashSet<&BinaryRow> = delta.iter().map(|e| &e.partition).collect();
     let mut counts: HashMap<&BinaryRow, i32> = HashMap::new();
-    for entry in base.iter().chain(delta).filter(|e| e.total_buckets > 0) {
+    let all = base.iter().filter(|e| touched.contains(&e.partition)).chain(delta);
+    for entry in all.filter(|e| e.total_buckets > 0) {
         let count = *counts.entry(&entry.partition).or_insert(entry.total_buckets);
         if count != entry.total_buckets {
-            let partition = entry.partition.decode(partition_types).unwrap_or_default();
+            let path = table.paths().partition_path(table.schema(), table.options(), &entry.partition)?;
             return Err(Error::conflict(
                 ConflictKind::BucketCount,
                 format!(
-                    "Total buckets of partition {partition:?} changed from {count} to {} without overwrite. \
-                     Give up committing.",
+                    "Total buckets of partition {{{path}}} changed from {count} to {} without overwrite. Give up \
+                     committing.",
                     entry.total_buckets
                 ),
             ));

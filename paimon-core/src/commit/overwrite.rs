@@ -4,9 +4,11 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use super::base_files::{equals, live_files};
 use super::changes::Changes;
 use crate::error::{Error, Result};
 use crate::options::Options;
+use crate::predicate::Predicate;
 use crate::row::BinaryRow;
 use crate::scan::live_entries;
 use crate::spec::{EntryKind, ManifestEntry, NUM_LEVELS, NUM_SORTED_RUNS_TRIGGER, OVERWRITE_UPGRADE, Snapshot};
@@ -66,6 +68,22 @@ impl Matcher {
         spec.iter().map(find).collect()
     }
 
+    /// The live files of the partitions that may be replaced, and maybe others.
+    async fn candidates(&self, table: &Table, latest: &Snapshot, replaced: &Replaced) -> Result<Vec<ManifestEntry>> {
+        match replaced {
+            Replaced::Partitions(partitions) => live_files(table, latest, partitions).await,
+            Replaced::Matching(_) => live_entries(table, latest, Some(&self.filter())).await,
+        }
+    }
+
+    /// Whatever matches one of the specifications.
+    fn filter(&self) -> Predicate {
+        Predicate::or(self.specs.iter().flatten().map(|spec| {
+            let tests = spec.iter().filter_map(|(i, value)| Some(equals(self.row.fields().get(*i)?, value.clone())));
+            Predicate::and(tests)
+        }))
+    }
+
     /// Whether the partition is replaced.
     ///
     /// # Errors
@@ -98,7 +116,7 @@ pub(crate) async fn replace(
     let mut out = Changes { delta: Vec::new(), changelog: Vec::new(), ..changes.clone() };
     let postponed = table.bucket_option()? == -2;
     if let Some(latest) = latest {
-        for live in live_entries(table, latest, None).await? {
+        for live in matcher.candidates(table, latest, replaced).await? {
             if (live.bucket >= 0 || postponed) && matcher.matches(&live.partition)? {
                 out.delta.push(ManifestEntry { kind: EntryKind::Delete, ..live });
             }
@@ -119,14 +137,13 @@ pub(crate) async fn replace(
 ///
 /// # Errors
 /// `InvalidInput` naming the partition.
-pub(crate) fn check_within(row: RowType, replaced: &Replaced, changes: &Changes) -> Result<()> {
-    let types = row.types();
-    let mut matcher = Matcher::try_new(row, replaced)?;
+pub(crate) fn check_within(table: &Table, replaced: &Replaced, changes: &Changes) -> Result<()> {
+    let mut matcher = Matcher::try_new(table.schema().partition_type(), replaced)?;
     for entry in &changes.delta {
         if !matcher.matches(&entry.partition)? {
-            let partition = entry.partition.decode(&types)?;
+            let path = table.paths().partition_path(table.schema(), table.options(), &entry.partition)?;
             return Err(Error::invalid_input(format!(
-                "The changes in partition {partition:?} do not belong to the partition that is overwritten"
+                "The changes in partition {{{path}}} do not belong to the partition that is overwritten"
             )));
         }
     }

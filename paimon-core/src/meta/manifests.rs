@@ -230,13 +230,12 @@ impl Manifests {
     /// Writes a manifest list, also an empty one. Gives its name and size.
     ///
     /// # Errors
-    /// `Storage`.
+    /// `Storage`; then the file is deleted again.
     pub async fn write_list(&self, manifests: &[ManifestFileMeta], options: &Options) -> Result<(String, i64)> {
         let compression = AvroCompression::from_options(options)?;
         let bytes = encode_manifest_list(manifests, compression, sync_marker(&self.clock))?;
         let (name, size) = (format!("manifest-list-{}-0", self.clock.fresh_id()), bytes.len());
-        let path = self.paths.manifest(&name);
-        self.io.write(&path, Bytes::from(bytes)).await?;
+        let path = self.put(&name, bytes).await?;
         self.keep_written(&path, size, manifests, Decoded::List).await?;
         Ok((name, size as i64))
     }
@@ -244,13 +243,24 @@ impl Manifests {
     /// Writes an index manifest. Gives its name.
     ///
     /// # Errors
-    /// `Storage`.
+    /// `Storage`; then the file is deleted again.
     pub async fn write_index(&self, entries: &[IndexManifestEntry], options: &Options) -> Result<String> {
         let compression = AvroCompression::from_options(options)?;
         let bytes = encode_index_manifest(entries, compression, sync_marker(&self.clock))?;
         let name = format!("index-manifest-{}-0", self.clock.fresh_id());
-        self.io.write(&self.paths.manifest(&name), Bytes::from(bytes)).await?;
+        self.put(&name, bytes).await?;
         Ok(name)
+    }
+
+    /// Writes a file; gives its path.
+    async fn put(&self, name: &str, bytes: Vec<u8>) -> Result<String> {
+        let path = self.paths.manifest(name);
+        if let Err(error) = self.io.write(&path, Bytes::from(bytes)).await {
+            // It may exist although the store says that it failed. The first error counts.
+            let _ = self.io.delete(&path).await;
+            return Err(error);
+        }
+        Ok(path)
     }
 
     /// Deletes a file below `manifest/`.

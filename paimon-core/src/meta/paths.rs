@@ -88,7 +88,7 @@ impl TablePaths {
 
     /// `consumer/consumer-<id>`.
     pub fn consumer(&self, id: &str) -> String {
-        format!("{}/consumer/consumer-{id}", self.branch_root())
+        format!("{}/consumer-{id}", self.consumer_dir())
     }
 
     /// `consumer/`.

@@ -45,6 +45,13 @@ pub struct FileIdentity {
     external_path: Option<String>,
 }
 
+impl FileIdentity {
+    /// Values of the partition columns.
+    pub fn partition(&self) -> &BinaryRow {
+        &self.partition
+    }
+}
+
 impl EntryKind {
     fn from_number(number: i32) -> Result<Self> {
         match number {

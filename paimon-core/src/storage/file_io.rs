@@ -65,6 +65,12 @@ impl FileIO {
         Ok(Self { operator, is_local: location.is_local() })
     }
 
+    /// A store behind an operator that is rooted at `/`.
+    #[cfg(test)]
+    pub(super) fn from_operator(operator: opendal::Operator) -> Self {
+        Self { operator, is_local: false }
+    }
+
     /// The canonical text of a location: repeated slashes collapsed, `.` and `..` resolved, no trailing slash; relative
     /// paths made absolute by the working directory. The scheme stays as written.
     ///

@@ -8,6 +8,8 @@
 #[cfg(test)]
 mod contract;
 mod failure;
+#[cfg(test)]
+pub(crate) mod faults;
 mod file_io;
 mod local;
 mod location;
