@@ -39,6 +39,6 @@ pub use schema::{Schema, SchemaBuilder};
 pub use schema_change::{ColumnMove, SchemaChange};
 pub use snapshot::{CommitKind, Snapshot};
 pub use stats::SimpleStats;
-pub use support::{check_file_readable, check_readable, check_writable};
+pub use support::{check_compactable, check_file_readable, check_readable, check_writable};
 pub use table_options::*;
 pub use table_schema::TableSchema;

@@ -32,15 +32,18 @@ const UNWRITABLE_SWITCHES: [&str; 6] = [
     "row-tracking.enabled",
     "visibility-callback.enabled",
 ];
-/// Options that a writer must follow wherever they are set.
-const UNWRITABLE_KEYS: [&str; 6] = [
+/// Options that a writer of rows must follow wherever they are set.
+const UNWRITABLE_KEYS: [&str; 1] = ["rowkind.field"];
+/// Options that a writer of files must follow wherever they are set.
+const UNWRITABLE_FILE_KEYS: [&str; 5] = [
     "data-file.external-paths",
     "record-level.expire-time",
-    "rowkind.field",
     "pk-vector.index.columns",
     "pk-full-text.index.columns",
     "variant.shreddingSchema",
 ];
+
+const WRITING: &str = "writing to";
 
 fn refuse(access: &str, option: &str, value: &str) -> Error {
     Error::unsupported(format!("{access} tables with option '{option}' = '{value}' is not supported"))
@@ -89,44 +92,74 @@ pub fn check_file_readable(file: &DataFileMeta) -> Result<()> {
     }
 }
 
-/// Checks that the table can be written, compacted included.
+/// Checks that rows can be written to the table.
 ///
 /// # Errors
 /// `Unsupported` naming the option or type.
 pub fn check_writable(schema: &TableSchema, options: &Options) -> Result<()> {
-    const WRITING: &str = "writing to";
-    refuse_switches(options, &UNWRITABLE_SWITCHES, WRITING)?;
-    refuse_switches(options, &UNREADABLE_SWITCHES, WRITING)?;
+    check_files_writable(schema, options, WRITING)?;
     refuse_keys(options, &UNWRITABLE_KEYS, WRITING)?;
-    if options.value(&DELETION_VECTORS)? {
-        return Err(refuse(WRITING, DELETION_VECTORS.key, "true"));
-    }
     if schema.has_primary_key() {
         check_keyed(options)?;
-    }
-    check_formats(options)?;
-    for (key, value) in options.iter() {
-        let is_index = key.starts_with("file-index.") && key.ends_with(".columns");
-        let is_key_index = key.starts_with("pk-") && key.ends_with(".index.columns");
-        let is_layout = key.starts_with("fields.") && key.ends_with(".map.storage-layout");
-        if is_index || is_key_index || is_layout {
-            return Err(refuse(WRITING, key, value));
-        }
     }
     if let Some(mode) = options.get("write.sequence-number-init-mode")
         && !mode.eq_ignore_ascii_case("scan")
     {
         return Err(refuse(WRITING, "write.sequence-number-init-mode", mode));
     }
-    check_types(schema, WRITING, &|t| matches!(t, DataType::Blob(_) | DataType::Vector(_) | DataType::Variant(_)))
+    Ok(())
+}
+
+/// Checks that files of the table can be compacted.
+///
+/// # Errors
+/// `Unsupported` naming the option or type.
+pub fn check_compactable(schema: &TableSchema, options: &Options) -> Result<()> {
+    const COMPACTING: &str = "compacting";
+    check_files_writable(schema, options, COMPACTING)?;
+    refuse_switches(options, &["force-lookup"], COMPACTING)?;
+    match options.value(&CHANGELOG_PRODUCER)? {
+        // Changes of input were noted when it was written.
+        ChangelogProducer::None | ChangelogProducer::Input => {}
+        producer @ (ChangelogProducer::FullCompaction | ChangelogProducer::Lookup) => {
+            return Err(refuse(COMPACTING, CHANGELOG_PRODUCER.key, producer.as_str()));
+        }
+    }
+    match options.value(&BUCKET)? {
+        -2 => Err(refuse(COMPACTING, BUCKET.key, "-2")),
+        _ => Ok(()),
+    }
+}
+
+/// What writing and compacting have in common: both make data files.
+fn check_files_writable(schema: &TableSchema, options: &Options, access: &str) -> Result<()> {
+    let kind = options.value(&TABLE_TYPE)?;
+    if !kind.eq_ignore_ascii_case("table") {
+        return Err(refuse(access, TABLE_TYPE.key, &kind));
+    }
+    refuse_switches(options, &UNWRITABLE_SWITCHES, access)?;
+    refuse_switches(options, &UNREADABLE_SWITCHES, access)?;
+    refuse_keys(options, &UNWRITABLE_FILE_KEYS, access)?;
+    if options.value(&DELETION_VECTORS)? {
+        return Err(refuse(access, DELETION_VECTORS.key, "true"));
+    }
+    let engine = options.value(&MERGE_ENGINE)?;
+    if schema.has_primary_key() && engine != MergeEngine::Deduplicate {
+        return Err(refuse(access, MERGE_ENGINE.key, engine.as_str()));
+    }
+    check_formats(options, access)?;
+    for (key, value) in options.iter() {
+        let is_index = key.starts_with("file-index.") && key.ends_with(".columns");
+        let is_key_index = key.starts_with("pk-") && key.ends_with(".index.columns");
+        let is_layout = key.starts_with("fields.") && key.ends_with(".map.storage-layout");
+        if is_index || is_key_index || is_layout {
+            return Err(refuse(access, key, value));
+        }
+    }
+    check_types(schema, access, &|t| matches!(t, DataType::Blob(_) | DataType::Vector(_) | DataType::Variant(_)))
 }
 
 fn check_keyed(options: &Options) -> Result<()> {
-    const WRITING: &str = "writing to";
-    let engine = options.value(&MERGE_ENGINE)?;
-    if engine != MergeEngine::Deduplicate {
-        return Err(refuse(WRITING, MERGE_ENGINE.key, engine.as_str()));
-    }
     let producer = options.value(&CHANGELOG_PRODUCER)?;
     if producer != ChangelogProducer::None {
         return Err(refuse(WRITING, CHANGELOG_PRODUCER.key, producer.as_str()));
@@ -141,13 +174,13 @@ fn check_keyed(options: &Options) -> Result<()> {
     }
 }
 
-fn check_formats(options: &Options) -> Result<()> {
+fn check_formats(options: &Options, access: &str) -> Result<()> {
     let format = options.value(&FILE_FORMAT)?;
     let levels = formats_per_level(options)?;
     let per_level = levels.iter().map(|(_, format)| ("file.format.per.level", format.as_str()));
     for (key, format) in std::iter::once((FILE_FORMAT.key, format.as_str())).chain(per_level) {
         if !format.eq_ignore_ascii_case("parquet") {
-            return Err(refuse("writing to", key, format));
+            return Err(refuse(access, key, format));
         }
     }
     Ok(())
@@ -196,6 +229,30 @@ mod tests {
         }
         let schema = builder.primary_key(if keyed { vec!["k"] } else { vec![] }).build().unwrap();
         TableSchema::create(&schema, 0).unwrap()
+    }
+
+    #[test]
+    fn what_cannot_be_compacted_is_refused_by_name() {
+        let cases = [
+            ("bucket=1", ""),
+            ("bucket=1;changelog-producer=input", ""),
+            ("bucket=1;rowkind.field=v", ""),
+            ("bucket=-1", ""),
+            ("bucket=1;changelog-producer=lookup", "compacting tables with option 'changelog-producer' = 'lookup'"),
+            ("bucket=-2", "'bucket' = '-2'"),
+            ("bucket=1;merge-engine=first-row", "'merge-engine' = 'first-row'"),
+            ("bucket=1;force-lookup=true", "force-lookup"),
+            ("bucket=1;deletion-vectors.enabled=true", "deletion-vectors.enabled"),
+            ("bucket=1;file.format=orc", "'file.format' = 'orc'"),
+            ("bucket=1;record-level.expire-time=1 d;record-level.time-field=k", "record-level.expire-time"),
+        ];
+        for (options, expected) in cases {
+            let schema = table(true, options);
+            let found = check_compactable(&schema, &Options::from(schema.options.clone()));
+            let found = found.err().map_or(String::new(), |e| e.to_string());
+            assert_eq!(found.is_empty(), expected.is_empty(), "{options}: {found}");
+            assert!(found.contains(expected), "{options}: {found}");
+        }
     }
 
     /// What reading and writing name when they refuse; empty if they do not.

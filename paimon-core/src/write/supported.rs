@@ -1,13 +1,11 @@
-//! Refuses tables that cannot be written yet, before anything is.
+//! How a table is written, if it can be.
 //!
-//! Invariants: an option that changes what a writer must do is either obeyed or named here.
+//! Invariants: what cannot be written is refused before anything is; which options that are is said by
+//! [`check_writable`] alone.
 
 use crate::error::{Error, Result};
 use crate::merge::MergeRule;
-use crate::spec::{
-    BUCKET, CHANGELOG_PRODUCER, ChangelogProducer, DATA_EVOLUTION, DELETION_VECTORS, MERGE_ENGINE, MergeEngine,
-    ROW_TRACKING, TABLE_TYPE,
-};
+use crate::spec::{BUCKET, check_writable};
 use crate::table::Table;
 
 /// How rows find their bucket.
@@ -42,27 +40,7 @@ pub(super) fn check(table: &Table) -> Result<(BucketMode, Option<MergeRule>)> {
         )));
     }
     let (schema, options) = (table.schema(), table.options());
-    let kind = options.value(&TABLE_TYPE)?;
-    if !kind.eq_ignore_ascii_case("table") {
-        return Err(refuse(TABLE_TYPE.key, &kind));
-    }
-    for key in [&ROW_TRACKING, &DATA_EVOLUTION, &DELETION_VECTORS] {
-        if options.value(key)? {
-            return Err(refuse(key.key, "true"));
-        }
-    }
-    for key in ["data-file.thin-mode", "primary-key.nullable", "pk-clustering-override"] {
-        if let Some(value) = options.get(key)
-            && !value.eq_ignore_ascii_case("false")
-        {
-            return Err(refuse(key, value));
-        }
-    }
-    if let Some(strategy) = options.get("data-file.external-paths.strategy")
-        && !strategy.eq_ignore_ascii_case("none")
-    {
-        return Err(refuse("data-file.external-paths.strategy", strategy));
-    }
+    check_writable(schema, options)?;
     let buckets = table.bucket_option()?;
     if !schema.has_primary_key() {
         return match buckets {
@@ -72,15 +50,6 @@ pub(super) fn check(table: &Table) -> Result<(BucketMode, Option<MergeRule>)> {
             1 => Ok((BucketMode::Fixed(1), None)),
             other => Err(refuse(BUCKET.key, &other.to_string())),
         };
-    }
-    let producer = options.value(&CHANGELOG_PRODUCER)?;
-    if producer != ChangelogProducer::None {
-        return Err(refuse(CHANGELOG_PRODUCER.key, producer.as_str()));
-    }
-    let engine = options.value(&MERGE_ENGINE)?;
-    if engine != MergeEngine::Deduplicate {
-        let text = format!("writing to tables with {} {} is not supported yet", MERGE_ENGINE.key, engine.as_str());
-        return Err(Error::unsupported(text));
     }
     let rule = MergeRule::try_new(schema, options)?;
     if buckets < 1 {
