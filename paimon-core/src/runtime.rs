@@ -1,9 +1,13 @@
-//! What the host lends us: a memory budget, and a way to keep long CPU work off the reactor.
+//! What the host lends us: a memory budget, a way to keep long CPU work off the reactor, and time to clean up.
 //!
 //! Invariants: a reservation gives back what it holds when it is dropped.
 
+mod background;
+
 use std::fmt::Debug;
 use std::sync::Arc;
+
+pub use background::{background_finished, finish_in_background, supervised};
 
 use crate::error::{Error, Result};
 

@@ -1,22 +1,27 @@
 //! The one Tokio runtime of the process, and how Python waits for it.
 //!
 //! Invariants: made on first use, anew in the child of a fork; waiting releases the interpreter lock and looks for
-//! signals, so Ctrl-C stops the work; a panic becomes an exception.
+//! signals, so Ctrl-C stops the work, and what the work leaves behind is cleaned up before the exception is raised; a
+//! panic becomes an exception.
 
 use std::future::Future;
 use std::panic::AssertUnwindSafe;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Mutex, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use futures::FutureExt;
+use paimon_core::runtime::background_finished;
 use pyo3::prelude::*;
 use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::task::JoinHandle;
 
 use crate::errors::{internal, to_py};
 
 /// How long one wait without a look for signals lasts.
 const SLICE: Duration = Duration::from_millis(50);
+/// How long an interrupted call may take to end and to clean up.
+const CLEANING: Duration = Duration::from_secs(10);
 
 /// The runtime with the process that made it. A child of a fork has the memory but not the threads of its parent's
 /// runtime: it must neither use nor drop it.
@@ -71,9 +76,34 @@ where
             Err(RecvTimeoutError::Timeout) => {
                 if let Err(interrupt) = py.check_signals() {
                     task.abort();
+                    clean_up(py, task);
                     return Err(interrupt);
                 }
             }
+        }
+    }
+}
+
+/// Waits until an aborted task is gone and nothing is left to do for it: the process may end right after. A second
+/// interruption ends the wait.
+fn clean_up<T: Send + 'static>(py: Python<'_>, task: JoinHandle<T>) {
+    let Ok(handle) = handle() else { return };
+    let (sender, mut receiver) = channel::<()>();
+    handle.spawn(async move {
+        // The task counts as ended only once its future is dropped, which hands over what is to be cleaned up.
+        let _ = task.await;
+        background_finished().await;
+        drop(sender);
+    });
+    let end = Instant::now() + CLEANING;
+    while Instant::now() < end && py.check_signals().is_ok() {
+        let (back, outcome) = py.detach(move || {
+            let outcome = receiver.recv_timeout(SLICE);
+            (receiver, outcome)
+        });
+        receiver = back;
+        if outcome != Err(RecvTimeoutError::Timeout) {
+            return;
         }
     }
 }

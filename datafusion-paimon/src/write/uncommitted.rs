@@ -3,13 +3,15 @@
 //! Invariants: a commit that has begun runs to its end even if its caller is gone, and files are kept if it cannot be
 //! told whether they are visible.
 
+use std::sync::Arc;
+
 use datafusion::arrow::record_batch::RecordBatch;
 use paimon_core::commit::{Overwrite, TableCommit};
+use paimon_core::runtime::{finish_in_background, supervised};
 use paimon_core::spec::CommitMessage;
 use paimon_core::table::WriteBuilder;
 use paimon_core::write::TableWrite;
 use paimon_core::{Error, ErrorKind, Result};
-use tokio::runtime::Handle;
 
 /// A writer; its files go when it is dropped before [`Writer::finish`].
 #[derive(Debug)]
@@ -45,8 +47,8 @@ impl Writer {
 
 impl Drop for Writer {
     fn drop(&mut self) {
-        if let (Some(mut write), Ok(handle)) = (self.0.take(), Handle::try_current()) {
-            handle.spawn(async move { write.abort().await });
+        if let Some(mut write) = self.0.take() {
+            finish_in_background(async move { write.abort().await });
         }
     }
 }
@@ -74,7 +76,7 @@ impl Uncommitted {
     /// Commits. Runs to its end even if this future is dropped.
     pub(crate) async fn commit(mut self, overwrite: Option<Overwrite>) -> Result<()> {
         let (commit, messages) = (self.commit.clone(), std::mem::take(&mut self.messages));
-        let work = Handle::current().spawn(async move {
+        let work = supervised(Arc::default(), async move {
             let outcome = match overwrite {
                 None => commit.commit(messages.clone()).await,
                 Some(overwrite) => commit.overwrite(messages.clone(), overwrite).await,
@@ -90,16 +92,17 @@ impl Uncommitted {
                 }
             }
         });
-        work.await.map_err(|e| Error::new(ErrorKind::CommitUnknown, "the commit was interrupted").with_source(e))?
+        work.await
     }
 }
 
 impl Drop for Uncommitted {
     fn drop(&mut self) {
         let messages = std::mem::take(&mut self.messages);
-        if let (false, Ok(handle)) = (messages.is_empty(), Handle::try_current()) {
+        if !messages.is_empty() {
             let commit = self.commit.clone();
-            handle.spawn(async move { commit.abort(messages).await });
+            // What cannot be deleted stays as files that nothing names.
+            finish_in_background(async move { drop(commit.abort(messages).await) });
         }
     }
 }

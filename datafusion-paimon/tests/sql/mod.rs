@@ -1,6 +1,7 @@
 //! SQL through `SqlContext`, one file per part of the language.
 
 mod alter;
+mod cancel;
 mod ddl;
 mod insert;
 mod partitions;

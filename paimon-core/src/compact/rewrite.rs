@@ -60,7 +60,7 @@ impl Rewriter {
         self
     }
 
-    /// Carries out a task.
+    /// Carries out a task. It ends early, with what it wrote deleted, once a flag is set.
     ///
     /// # Errors
     /// `Cancelled`; those of reading and writing. What the task wrote is deleted again.

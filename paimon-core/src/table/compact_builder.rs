@@ -17,12 +17,9 @@ use crate::compact::{CompactResult, CompactStrategy, CompactTask, Moment, Rewrit
 use crate::error::{Error, ErrorKind, Result};
 use crate::predicate::Predicate;
 use crate::row::BinaryRow;
-use crate::runtime::Resources;
+use crate::runtime::{Resources, supervised};
 use crate::scan::live_entries;
-use crate::spec::{
-    BUCKET, CHANGELOG_PRODUCER, COMMIT_USER_PREFIX, ChangelogProducer, CommitMessage, DATA_EVOLUTION, DELETION_VECTORS,
-    MERGE_ENGINE, MergeEngine, ROW_TRACKING,
-};
+use crate::spec::{COMMIT_USER_PREFIX, CommitMessage, check_compactable};
 
 /// What a compaction did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -47,11 +44,6 @@ pub struct CompactMetrics {
 
 /// How often a compaction is planned anew because another one was faster.
 const REPLANS: usize = 3;
-
-/// Options that change what a compaction must do, and are not built.
-const UNSUPPORTED_WHEN_SET: [&str; 1] = ["record-level.expire-time"];
-const UNSUPPORTED_WHEN_TRUE: [&str; 4] =
-    ["force-lookup", "pk-clustering-override", "clustering.incremental", "chain-table.enabled"];
 
 /// Settings of a compaction.
 #[derive(Debug, Clone)]
@@ -126,7 +118,7 @@ impl CompactBuilder {
     }
 
     /// Setting this flag makes [`CompactBuilder::execute`] delete what it wrote and end with `Cancelled`, unless the commit
-    /// has begun.
+    /// has begun. Dropping the call does the same in the background.
     #[must_use]
     pub fn with_cancel_flag(mut self, cancelled: Arc<AtomicBool>) -> Self {
         self.cancelled = cancelled;
@@ -141,21 +133,29 @@ impl CompactBuilder {
     /// compactions were faster every time. Files that were written are deleted again, unless `CommitUnknown`.
     ///
     /// # Cancellation
-    /// Dropping the future leaves files that nothing names; the cancel flag does not.
+    /// Once the future is dropped, what was written is deleted in the background, unless the commit has begun, which ends
+    /// then: see [`crate::runtime::background_finished`].
     pub async fn execute(&self) -> Result<CompactMetrics> {
         if self.table.pinned().is_some() {
             return Err(Error::invalid_input("a table that is pinned to a snapshot cannot be compacted"));
         }
+        let (builder, dropped) = (self.clone(), Arc::new(AtomicBool::new(false)));
+        let stop = Stop { flags: [Arc::clone(&self.cancelled), Arc::clone(&dropped)] };
+        supervised(dropped, async move { builder.replanned(&stop).await }).await
+    }
+
+    async fn replanned(&self, stop: &Stop) -> Result<CompactMetrics> {
         let mut attempt = 0;
         loop {
-            match self.try_once().await {
+            match self.try_once(stop).await {
                 Err(error) if matches!(error.kind(), ErrorKind::Conflict(_)) && attempt < REPLANS => attempt += 1,
                 result => return result,
             }
         }
     }
 
-    async fn try_once(&self) -> Result<CompactMetrics> {
+    async fn try_once(&self, stop: &Stop) -> Result<CompactMetrics> {
+        stop.check()?;
         let table = self.newest().await?;
         let Some(snapshot) = table.snapshots().latest().await? else { return Ok(CompactMetrics::default()) };
         let entries = live_entries(&table, &snapshot, self.partition_filter.as_ref()).await?;
@@ -167,9 +167,14 @@ impl CompactBuilder {
         if tasks.is_empty() {
             return Ok(CompactMetrics::default());
         }
-        check_supported(&table)?;
-        let rewriter = Rewriter::try_new(table.clone(), self.resources.clone(), Arc::clone(&self.cancelled))?;
+        check_compactable(table.schema(), table.options())?;
+        let [cancelled, dropped] = stop.flags.clone();
+        let rewriter = Rewriter::try_new(table.clone(), self.resources.clone(), cancelled)?.stopped_by(dropped);
         let results = self.run(&rewriter, tasks).await?;
+        if let Err(error) = stop.check() {
+            delete_written(&rewriter, &results).await;
+            return Err(error);
+        }
         let metrics = metrics_of(&results);
         match TableCommit::new(table.clone(), self.commit_user(&table)).commit(messages_of(&results)).await {
             Ok(_) => Ok(metrics),
@@ -245,6 +250,21 @@ impl CompactBuilder {
     }
 }
 
+/// What ends a compaction early.
+#[derive(Debug)]
+struct Stop {
+    flags: [Arc<AtomicBool>; 2],
+}
+
+impl Stop {
+    fn check(&self) -> Result<()> {
+        match self.flags.iter().any(|flag| flag.load(Ordering::Relaxed)) {
+            true => Err(Error::new(ErrorKind::Cancelled, "the compaction was cancelled")),
+            false => Ok(()),
+        }
+    }
+}
+
 async fn delete_written(rewriter: &Rewriter, results: &[(CompactTask, CompactResult)]) {
     for (task, result) in results {
         rewriter.delete_written(task, result).await;
@@ -282,39 +302,6 @@ fn messages_of(results: &[(CompactTask, CompactResult)]) -> Vec<CommitMessage> {
         }
     }
     messages
-}
-
-/// Refuses what a compaction would get wrong.
-fn check_supported(table: &Table) -> Result<()> {
-    let options = table.options();
-    let refuse = |what: &str| Err(Error::unsupported(format!("compacting tables with {what} is not supported yet")));
-    let engine = options.value(&MERGE_ENGINE)?;
-    if table.schema().has_primary_key() && engine != MergeEngine::Deduplicate {
-        return refuse(&format!("{}={}", MERGE_ENGINE.key, engine.as_str()));
-    }
-    match options.value(&CHANGELOG_PRODUCER)? {
-        ChangelogProducer::None | ChangelogProducer::Input => {}
-        producer @ (ChangelogProducer::FullCompaction | ChangelogProducer::Lookup) => {
-            return refuse(&format!("{}={}", CHANGELOG_PRODUCER.key, producer.as_str()));
-        }
-    }
-    for key in [&DELETION_VECTORS, &ROW_TRACKING, &DATA_EVOLUTION] {
-        if options.value(key)? {
-            return refuse(&format!("{}=true", key.key));
-        }
-    }
-    if options.value(&BUCKET)? == -2 {
-        return refuse("bucket=-2");
-    }
-    for key in UNSUPPORTED_WHEN_TRUE {
-        if options.get(key).is_some_and(|value| value.trim().eq_ignore_ascii_case("true")) {
-            return refuse(&format!("{key}=true"));
-        }
-    }
-    match UNSUPPORTED_WHEN_SET.into_iter().find(|key| options.contains(key)) {
-        Some(key) => refuse(key),
-        None => Ok(()),
-    }
 }
 
 /// The local time at this moment, its zone taken for UTC.

@@ -4,6 +4,7 @@
 //! IF NOT EXISTS nothing is planned or written for a table that exists. Source: SQL sheet SQL-070 to SQL-085.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use datafusion::common::Column as PlanColumn;
 use datafusion::error::Result;
@@ -11,9 +12,11 @@ use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan, LogicalPlanBuil
 use datafusion::prelude::DataFrame;
 use datafusion::sql::parser::Statement as EngineStatement;
 use datafusion::sql::sqlparser::ast::Statement as Ast;
+use futures::FutureExt;
 use paimon_core::error::Entity;
+use paimon_core::runtime::finish_in_background;
 use paimon_core::types::{DataField, arrow_type, field_from_arrow};
-use paimon_core::{Error, ErrorKind, Schema};
+use paimon_core::{Catalog, Error, ErrorKind, Identifier, Schema};
 
 use crate::catalog::PaimonCatalogProvider;
 use crate::error::to_datafusion;
@@ -131,16 +134,21 @@ impl Session<'_> {
         let input = positional(plan, &fields)?;
         let catalog = provider.catalog();
         catalog.create_table(&identifier, schema, false).await.map_err(to_datafusion)?;
+        let unfilled = Unfilled(Some((Arc::clone(catalog), identifier.clone())));
         let filled = async {
-            let created = catalog.get_table(&identifier).await.map_err(to_datafusion)?;
+            let created = provider.catalog().get_table(&identifier).await.map_err(to_datafusion)?;
             let plan = self.write_plan(path, created, WriteMode::Append, input);
             self.run_plan(plan).await
         };
-        match filled.await {
-            Ok(count) => Ok(count),
+        // Boxed, so that it is gone before the table is dropped.
+        let outcome = filled.boxed().await;
+        match outcome {
+            Ok(count) => {
+                unfilled.keep();
+                Ok(count)
+            }
             Err(error) => {
-                // The first error says why; one of the clean-up would only hide it.
-                let _ = catalog.drop_table(&identifier, true).await;
+                unfilled.remove().await;
                 Err(error)
             }
         }
@@ -195,6 +203,31 @@ impl Session<'_> {
                 field_from_arrow(&field, &mut next).map_err(to_datafusion)
             })
             .collect()
+    }
+}
+
+/// A table that is dropped again unless it was filled, also if the statement is given up: after whatever the insert still
+/// has to end.
+struct Unfilled(Option<(Arc<dyn Catalog>, Identifier)>);
+
+impl Unfilled {
+    fn keep(mut self) {
+        self.0 = None;
+    }
+
+    async fn remove(mut self) {
+        if let Some((catalog, identifier)) = self.0.take() {
+            // The error of the insert says why; one of the clean-up would only hide it.
+            let _ = catalog.drop_table(&identifier, true).await;
+        }
+    }
+}
+
+impl Drop for Unfilled {
+    fn drop(&mut self) {
+        if let Some((catalog, identifier)) = self.0.take() {
+            finish_in_background(async move { drop(catalog.drop_table(&identifier, true).await) });
+        }
     }
 }
 

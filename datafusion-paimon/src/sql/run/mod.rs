@@ -44,8 +44,9 @@ type Running<'f> = Pin<Box<dyn Future<Output = Result<DataFrame>> + Send + 'f>>;
 /// nothing is changed.
 ///
 /// # Cancellation
-/// Dropping the call before it returns leaves a CREATE TABLE AS with an empty table at worst; no rows become visible in
-/// part.
+/// Once the call is dropped, what a statement wrote is deleted in the background and the table of a CREATE TABLE AS dropped
+/// again, unless its commit has begun, which ends then: see [`paimon_core::runtime::background_finished`]. No rows become
+/// visible in part.
 pub async fn sql(context: &SessionContext, text: &str) -> Result<DataFrame> {
     let session = Session::new(context);
     let tokens = tokenize(text).map_err(to_datafusion)?;
