@@ -12,6 +12,10 @@ use crate::error::Result;
 use crate::options::Options;
 use crate::spec::{COMPACTION_MIN_FILES, DataFileMeta, FORCE_REWRITE_ALL, SPLIT_OPEN_COST, TableSchema};
 
+/// Fewer files of a bucket with an order are not worth a full compaction. Java's constant is called
+/// `FULL_COMPACT_MIN_FILE`.
+const LEAST_ORDERED_FILES: usize = 3;
+
 type Files = Vec<Arc<DataFileMeta>>;
 
 /// Plans compactions of the files of one bucket of an append table.
@@ -91,14 +95,14 @@ impl AppendPlanner {
         worth_it.then_some(CompactWork::Join { files, one_file: false })
     }
 
-    /// All files after the first great ones, if small ones prevail.
+    /// All files after the first great ones, if they are enough and small ones prevail.
     fn ordered_full(&self, files: Files) -> Files {
         if self.force {
             return files;
         }
         let rest: Files = files.into_iter().skip_while(|f| size(f) >= self.small).collect();
         let small = rest.iter().filter(|f| size(f) < self.small).count();
-        if small > rest.len() - small { rest } else { Vec::new() }
+        if rest.len() >= LEAST_ORDERED_FILES && small > rest.len() - small { rest } else { Vec::new() }
     }
 
     /// The first neighbours that are enough files and not too large together.
@@ -199,7 +203,9 @@ mod tests {
         assert_eq!(full(&[200, 1, 200, 1]), ["1 2 3"]);
         assert_eq!(full(&[200, 1]), [""; 0]);
         assert_eq!(full(&[1, 200]), [""; 0]);
-        assert_eq!(full(&[1, 1]), ["0 1"]);
+        assert_eq!(full(&[1, 1]), [""; 0]);
+        assert_eq!(full(&[200, 1, 1]), [""; 0]);
+        assert_eq!(full(&[1, 1, 1]), ["0 1 2"]);
         let minor = |sizes: &[i64]| show(planner(&[]).plan_ordered(files(sizes), false));
         assert_eq!(minor(&[1, 1, 1, 1]), [""; 0]);
         assert_eq!(minor(&[1, 1, 1, 1, 1, 1]), ["0 1 2 3 4"]);
