@@ -1,4 +1,4 @@
-"""The other side of the interoperability tests: one Java process that reads, writes and compacts."""
+"""The other side of the interoperability tests: one Java process that reads, checks, writes and compacts."""
 
 import json
 import os
@@ -22,10 +22,11 @@ def build():
         command = ["mvn", "-q", "-B", "-f", str(pom), "dependency:copy-dependencies", f"-DoutputDirectory={jars}"]
         subprocess.run(command, check=True)
         (CACHE / ".jars").touch()
-    source = HERE / "java" / "Harness.java"
+    sources = sorted((HERE / "java").glob("*.java"))
     stamp = CACHE / ".classes"
-    if not stamp.exists() or stamp.stat().st_mtime < source.stat().st_mtime:
-        subprocess.run(["javac", "-nowarn", "-cp", f"{jars}/*", "-d", str(classes), str(source)], check=True)
+    if not stamp.exists() or any(stamp.stat().st_mtime < source.stat().st_mtime for source in sources):
+        command = ["javac", "-nowarn", "-encoding", "UTF-8", "-cp", f"{jars}/*", "-d", str(classes), *map(str, sources)]
+        subprocess.run(command, check=True)
         stamp.touch()
     return f"{classes}:{jars}/*"
 
@@ -56,6 +57,14 @@ class Java:
 
     def compact(self, warehouse, table):
         return self.call("compact", warehouse, table)
+
+    def check(self, warehouse, table):
+        """What is wrong with the metadata of a table, as texts."""
+        return self.call("check", warehouse, table)
+
+    def clean(self, warehouse, table):
+        """Removes files that nothing names; gives their number."""
+        return self.call("clean", warehouse, table)
 
     def close(self):
         self.process.stdin.close()

@@ -1,4 +1,12 @@
-"""Java and we write, compact and read the same tables, taking turns; after each turn both see the same rows."""
+"""Java and we write, compact and read the same tables, taking turns.
+
+After each turn both see the same rows, and Java finds nothing wrong with the metadata.
+"""
+
+import pathlib
+import subprocess
+import sys
+import time
 
 import pytest
 from conftest import ours
@@ -17,15 +25,18 @@ NULLS = "({id}" + ", NULL" * 22 + ")"
 
 
 def same(java, ctx, warehouse, table="db.t"):
+    """Both see the same rows, and what the metadata says of the files is true."""
     rows = ours(ctx, f"SELECT * FROM paimon.{table}")
     assert rows == java.read(warehouse, table)
+    assert java.check(warehouse, table) == []
     return rows
 
 
+@pytest.mark.parametrize("mode", ["truncate(16)", "full", "counts", "none"])
 @pytest.mark.parametrize("keyed", [False, True])
-def test_all_types(java, ctx, warehouse, keyed):
-    options = ", PRIMARY KEY (id)) WITH ('bucket' = '2')" if keyed else ")"
-    ctx.sql(f"CREATE TABLE paimon.db.t ({ALL_TYPES}{options}")
+def test_all_types(java, ctx, warehouse, keyed, mode):
+    options = ", PRIMARY KEY (id)) WITH ('bucket' = '2'" if keyed else ") WITH ('bucket' = '-1'"
+    ctx.sql(f"CREATE TABLE paimon.db.t ({ALL_TYPES}{options}, 'metadata.stats-mode' = '{mode}')")
     ctx.sql(f"INSERT INTO paimon.db.t VALUES {ROW.format(id=1)}, {NULLS.format(id=2)}")
     assert len(same(java, ctx, warehouse)) == 2
     for i in range(3, 9):
@@ -103,3 +114,150 @@ def test_tables_of_java(java, ctx, warehouse):
     rows = same(java, ctx, warehouse, "db.j")
     assert len(rows) == 51 and ("1", "9.500") in rows and ("77", None) in rows
     assert java.read(warehouse, "db.j", {"scan.snapshot-id": "1"}) == ours(ctx, "SELECT * FROM paimon.db.j VERSION AS OF 1")
+
+
+KEYS = {
+    "TINYINT": ["-8", "7"],
+    "SMALLINT": ["-16", "3"],
+    "BIGINT": ["-64", "100"],
+    "BOOLEAN": ["true", "false"],
+    "FLOAT": ["1.5", "-0.25"],
+    "DOUBLE": ["-2.25", "1234.5"],
+    "DECIMAL(10, 2)": ["123.45", "-1.50"],
+    "DECIMAL(38, 10)": ["12345678901234567890.0123456789", "-0.0000000001"],
+    "CHAR(3)": ["'abc'", "'b'"],
+    "VARCHAR(9)": ["'text'", "'é'"],
+    "STRING": ["'a rather long text that statistics cut off é'", "''"],
+    "BINARY(2)": ["X'0102'", "X'ff00'"],
+    "BYTES": ["X'00ff'", "X'8000'"],
+    "DATE": ["DATE '1969-02-28'", "DATE '2024-02-29'"],
+    "TIME(3)": ["'10:11:12.123'", "'00:00:00'"],
+    "TIMESTAMP(3)": ["'2023-11-14 22:13:20.123'", "'1969-12-31 23:59:59.999'"],
+    "TIMESTAMP(6)": ["'2023-11-14 22:13:20.123456'", "'1969-12-31 23:59:59.999999'"],
+    "TIMESTAMP_LTZ(3)": ["'2023-11-14 22:13:20.123'", "'1969-12-31 23:59:59.999'"],
+}
+
+
+@pytest.mark.parametrize("type", KEYS)
+def test_every_type_as_key_and_partition(java, ctx, warehouse, type):
+    one, other = KEYS[type]
+    ctx.sql(f"CREATE TABLE paimon.db.t (k {type} NOT NULL, v INT, PRIMARY KEY (k)) WITH ('bucket' = '2')")
+    ctx.sql("CREATE TABLE paimon.db.p (k %s, v INT) PARTITIONED BY (k) WITH ('partition.legacy-name' = 'false')" % type)
+    for i in range(5):
+        ctx.sql(f"INSERT INTO paimon.db.t VALUES ({one}, {i}), ({other}, {-i})")
+        ctx.sql(f"INSERT INTO paimon.db.p VALUES ({one}, {i}), ({other}, {-i}), (NULL, 0)")
+    assert len(same(java, ctx, warehouse)) == 2
+    assert len(same(java, ctx, warehouse, "db.p")) == 15
+    for table in ["db.t", "db.p"]:
+        ctx.sql(f"CALL sys.compact(table => '{table}')")
+    assert len(same(java, ctx, warehouse)) == 2
+    assert len(same(java, ctx, warehouse, "db.p")) == 15
+    java.compact(warehouse, "db.p")
+    assert len(same(java, ctx, warehouse, "db.p")) == 15
+
+
+def test_many_commits(java, ctx, warehouse):
+    ctx.sql(
+        "CREATE TABLE paimon.db.t (id INT NOT NULL, v STRING, PRIMARY KEY (id)) WITH ('bucket' = '1', "
+        "'manifest.merge-min-count' = '4', 'snapshot.num-retained.max' = '5', 'snapshot.num-retained.min' = '3')"
+    )
+    for i in range(30):
+        ctx.sql(f"INSERT INTO paimon.db.t VALUES ({i % 7}, 'v{i}')")
+        if i % 10 == 9:
+            ctx.sql("CALL sys.compact(table => 'db.t')")
+            java.write(warehouse, "db.t", [["-D", "1", None], ["+I", "100", f"java{i}"]])
+            assert len(same(java, ctx, warehouse)) == 7
+
+
+def test_files_of_a_level(java, ctx, warehouse):
+    ctx.sql(
+        "CREATE TABLE paimon.db.t (id INT NOT NULL, v STRING, PRIMARY KEY (id)) "
+        "WITH ('bucket' = '1', 'target-file-size' = '500 kb', 'file.block-size' = '100 kb')"
+    )
+    text = " || ".join(f"md5(CAST(value + {i} AS STRING))" for i in range(4))
+    for i in (1, 2):
+        ctx.sql(f"INSERT INTO paimon.db.t SELECT value * {i}, {text} FROM generate_series(1, 20000) AS g(value)")
+    ctx.sql("CALL sys.compact(table => 'db.t')")
+    assert len(same(java, ctx, warehouse)) == 30000
+    assert ours(ctx, "SELECT count(*) > 1 FROM paimon.db.\"t$files\"") == [("true",)]
+    java.write(warehouse, "db.t", [["+I", "50000", "java"], ["-D", "6000", None]])
+    java.compact(warehouse, "db.t")
+    assert len(same(java, ctx, warehouse)) == 30000
+
+
+def test_overwrites(java, ctx, warehouse):
+    ctx.sql(
+        "CREATE TABLE paimon.db.t (id INT NOT NULL, p INT NOT NULL, v STRING, PRIMARY KEY (id, p)) PARTITIONED BY (p) "
+        "WITH ('bucket' = '2')"
+    )
+    for i in range(4):
+        ctx.sql(f"INSERT INTO paimon.db.t VALUES ({i}, 1, 'a'), ({i}, 2, 'b')")
+    ctx.sql("INSERT OVERWRITE paimon.db.t VALUES (9, 1, 'z'), (8, 1, 'y')")
+    assert len(same(java, ctx, warehouse)) == 6
+    ctx.sql("CALL sys.compact(table => 'db.t')")
+    ctx.sql("INSERT OVERWRITE paimon.db.t PARTITION (p = 2) SELECT 5, 'q'")
+    assert len(same(java, ctx, warehouse)) == 3
+    ctx.sql("TRUNCATE TABLE paimon.db.t")
+    assert same(java, ctx, warehouse) == []
+    java.write(warehouse, "db.t", [["+I", "1", "1", "java"]])
+    assert same(java, ctx, warehouse) == [("1", "1", "java")]
+
+
+def test_the_check_sees_what_is_wrong(java, ctx, warehouse):
+    ctx.sql("CREATE TABLE paimon.db.t (id INT, v STRING)")
+    ctx.sql("INSERT INTO paimon.db.t VALUES (1, 'a')")
+    ctx.sql("INSERT INTO paimon.db.t VALUES (2, 'b')")
+    assert java.check(warehouse, "db.t") == []
+    one, other = sorted(pathlib.Path(warehouse).rglob("data-*.parquet"))
+    one.write_bytes(other.read_bytes())
+    faults = java.check(warehouse, "db.t")
+    assert len(faults) == 2 and all("column" in fault and one.name in fault for fault in faults), faults
+    one.unlink()
+    assert java.check(warehouse, "db.t") == [f"{one.name} does not exist"]
+
+
+WRITER = """
+import sys
+import pyarrow as pa
+from pypaimon_rust.datafusion import PaimonCatalog
+table = PaimonCatalog({'warehouse': sys.argv[1]}).get_table('db.t')
+schema = pa.schema([pa.field('id', pa.int32(), False), pa.field('v', pa.string())])
+for number in range(int(sys.argv[2])):
+    builder = table.new_batch_write_builder()
+    write = builder.new_write()
+    write.write_arrow(pa.record_batch([pa.array(range(50), pa.int32()), pa.array([str(number)] * 50)], schema=schema))
+    messages = write.prepare_commit()
+    if number == 0:
+        print('written', flush=True)
+    if sys.argv[3] == 'commit':
+        builder.new_commit().commit(messages)
+        if number % 3 == 2:
+            table.new_compact_builder().execute()
+"""
+
+
+def files(warehouse):
+    return sorted(str(path) for path in pathlib.Path(warehouse).rglob("*") if path.is_file())
+
+
+def test_java_removes_what_is_left_behind(java, ctx, warehouse):
+    ctx.sql("CREATE TABLE paimon.db.t (id INT NOT NULL, v STRING, PRIMARY KEY (id)) WITH ('bucket' = '2')")
+    ctx.sql("INSERT INTO paimon.db.t VALUES (1, 'a'), (100, 'b')")
+    before = files(warehouse)
+    # A process that ends without committing what it has written.
+    subprocess.run([sys.executable, "-c", WRITER, warehouse, "3", "nothing"], check=True, timeout=60)
+    left = len(files(warehouse)) - len(before)
+    assert left > 0
+    assert java.clean(warehouse, "db.t") == left and files(warehouse) == before
+    # Processes that are killed while they write, commit and compact.
+    for delay in (0.02, 0.05, 0.11, 0.23):
+        command = [sys.executable, "-c", WRITER, warehouse, "1000", "commit"]
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert process.stdout.readline() == "written\n"
+        time.sleep(delay)
+        process.kill()
+        process.wait(30)
+        rows = same(java, ctx, warehouse)
+        java.clean(warehouse, "db.t")
+        assert same(java, ctx, warehouse) == rows and ("100", "b") in rows
+        assert not [path for path in files(warehouse) if path.endswith(".tmp")]

@@ -7,6 +7,7 @@ import org.apache.paimon.append.*;
 import org.apache.paimon.catalog.*;
 import org.apache.paimon.data.*;
 import org.apache.paimon.disk.IOManager;
+import org.apache.paimon.operation.LocalOrphanFilesClean;
 import org.apache.paimon.options.Options;
 import org.apache.paimon.reader.RecordReader;
 import org.apache.paimon.schema.Schema;
@@ -17,7 +18,7 @@ import org.apache.paimon.table.source.*;
 import org.apache.paimon.types.*;
 
 /**
- * Reads, extends and compacts tables with Java Paimon: the other side of the interoperability tests.
+ * Reads, checks, extends and compacts tables with Java Paimon: the other side of the interoperability tests.
  *
  * <p>One process serves many commands: each line of standard input is a JSON array, each line of standard output its JSON
  * answer. Values travel as text in the form of the type's SQL literal; null stays null.
@@ -60,10 +61,19 @@ public final class Harness {
                     return write((FileStoreTable) catalog.getTable(id), command.get(3));
                 case "compact":
                     return compact((FileStoreTable) catalog.getTable(id));
+                case "clean":
+                    return clean((FileStoreTable) catalog.getTable(id));
+                case "check":
+                    return new Checker((FileStoreTable) catalog.getTable(id)).run();
                 default:
                     throw new IllegalArgumentException("unknown command " + command.get(0));
             }
         }
+    }
+
+    /** ["clean", warehouse, table]: removes files that nothing names, however young; gives their number. */
+    private static Object clean(FileStoreTable table) throws Exception {
+        return new LocalOrphanFilesClean(table, System.currentTimeMillis() + 60_000).clean().getDeletedFileCount();
     }
 
     /** ["create", warehouse, table, [[name, type], ..], [primary key], [partition keys], {options}] */
