@@ -18,6 +18,8 @@ pub mod meta;
 pub mod options;
 pub mod predicate;
 pub mod read;
+#[cfg(test)]
+mod robustness;
 pub mod row;
 pub mod runtime;
 pub mod scan;

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 use std::process::Command;
-use std::sync::Arc;
 
 use paimon_core::{Identifier, Result, Table};
 
@@ -82,33 +81,5 @@ async fn processes_race() -> Result<()> {
         }
         check(&table).await?;
     }
-    Ok(())
-}
-
-#[tokio::test]
-async fn a_killed_writer_leaves_a_readable_table() -> Result<()> {
-    let w = warehouse().await?;
-    let table = Arc::new(w.table("keyed", true, &[("snapshot.num-retained.min", "1000")]).await?);
-    let program = std::env::current_exe().unwrap();
-    for round in 0..6 {
-        let what = format!("{}|keyed|{round}", w.directory.path().display());
-        let mut command = Command::new(&program);
-        command.args(["--exact", "concurrency::child"]).env(CHILD, what).stdout(std::process::Stdio::null());
-        let mut child = command.spawn().unwrap();
-        tokio::time::sleep(std::time::Duration::from_millis(60 + 35 * round)).await;
-        child.kill().unwrap();
-        child.wait().unwrap();
-        let rows = read(&table).await?;
-        // Commits of one writer are in order: what is visible is a prefix of what it wrote.
-        for writer in 0..=i32::try_from(round).unwrap() {
-            let mine: Vec<i32> = rows.iter().map(|r| r.0).filter(|id| id / COMMITS == writer).collect();
-            assert_eq!(
-                mine,
-                (writer * COMMITS..writer * COMMITS + i32::try_from(mine.len()).unwrap()).collect::<Vec<_>>()
-            );
-        }
-    }
-    write(&table, &[(100_000, "after")]).await?;
-    assert!(read(&table).await?.iter().any(|r| r.0 == 100_000));
     Ok(())
 }

@@ -6,6 +6,7 @@ mod changes;
 mod common;
 mod compact;
 mod concurrency;
+mod kill;
 mod main_job;
 mod maintenance;
 mod plan;

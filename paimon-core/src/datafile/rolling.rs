@@ -219,8 +219,15 @@ impl RollingWriter {
     async fn end_file(&mut self) -> Result<()> {
         let Some(file) = self.open.take() else { return Ok(()) };
         let OpenFile { name, writer, facts, .. } = file;
+        let meta = match facts.meta(&name, &self.config) {
+            Ok(meta) => meta,
+            Err(error) => {
+                writer.abort().await;
+                return Err(error);
+            }
+        };
         // From here on the file may exist and must be found by the clean-up.
-        self.done.push(facts.meta(&name, &self.config)?);
+        self.done.push(meta);
         let size = writer.finish().await?;
         if let Some(meta) = self.done.last_mut() {
             meta.file_size = i64::try_from(size).map_err(|_| Error::internal("a file is larger than 2^63 bytes"))?;

@@ -167,12 +167,13 @@ impl<'a> LiveFiles<'a> {
         let entries = || manifests.iter().flat_map(|m| m.iter());
         let mut deleted = HashSet::new();
         for entry in entries().filter(|e| e.kind == EntryKind::Delete) {
-            deleted.insert(Identity::of(entry, partitions.id(&entry.partition)?));
+            let partition = partitions.id(&entry.partition).context("file", &entry.file.file_name)?;
+            deleted.insert(Identity::of(entry, partition));
         }
         let mut added = HashSet::new();
         let mut files = Vec::new();
         for entry in entries().filter(|e| e.kind == EntryKind::Add) {
-            let partition = partitions.id(&entry.partition)?;
+            let partition = partitions.id(&entry.partition).context("file", &entry.file.file_name)?;
             let identity = Identity::of(entry, partition);
             if deleted.contains(&identity) {
                 continue;
