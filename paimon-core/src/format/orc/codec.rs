@@ -5,6 +5,7 @@
 
 use bytes::{Buf, Bytes};
 
+use super::lzo;
 use crate::error::{Error, Result};
 
 /// The length of a chunk has 23 bits, and no writer makes larger ones when they are decompressed.
@@ -17,6 +18,8 @@ pub(super) enum Codec {
     Zlib,
     /// Raw Snappy.
     Snappy,
+    /// LZO1X without a header.
+    Lzo,
     /// A raw block of LZ4.
     Lz4,
     /// A frame of Zstandard.
@@ -35,7 +38,7 @@ pub(super) fn compression(kind: u64, chunk_bytes: u64) -> Result<Compression> {
         0 => return Ok(None),
         1 => Codec::Zlib,
         2 => Codec::Snappy,
-        3 => return Err(Error::unsupported("the codec 'lzo' of ORC files is not supported")),
+        3 => Codec::Lzo,
         4 => Codec::Lz4,
         5 => Codec::Zstd,
         6 => return Err(Error::unsupported("the codec 'brotli' of ORC files is not supported")),
@@ -213,6 +216,7 @@ impl ByteStream {
                 let written = snap::raw::Decoder::new().decompress(stored, &mut plain);
                 plain.truncate(written.map_err(|e| damaged().with_source(e))?);
             }
+            Codec::Lzo => plain = lzo::decompress(stored, limit).ok_or_else(damaged)?,
             Codec::Lz4 => {
                 plain.resize(limit, 0);
                 let written = lz4_flex::block::decompress_into(stored, &mut plain);
@@ -283,7 +287,7 @@ mod tests {
 
     #[test]
     fn unknown_codecs_are_refused() {
-        assert_eq!(compression(3, 100).unwrap_err().kind(), ErrorKind::Unsupported);
+        assert_eq!(compression(6, 100).unwrap_err().kind(), ErrorKind::Unsupported);
         assert_eq!(compression(9, 100).unwrap_err().kind(), ErrorKind::Corrupt);
         assert_eq!(compression(5, 1 << 40).unwrap_err().kind(), ErrorKind::Corrupt);
         assert_eq!(compression(0, 1 << 40).unwrap(), None);

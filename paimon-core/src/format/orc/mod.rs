@@ -11,6 +11,7 @@ mod decimals;
 mod decoder;
 mod footer;
 mod integers;
+mod lzo;
 mod node;
 mod prune;
 mod read;

@@ -26,6 +26,8 @@ pub(crate) enum AvroCompression {
     Deflate,
     /// Snappy with a checksum.
     Snappy,
+    /// Bzip2, which is only read.
+    Bzip2,
     /// Zstandard of this level, which only matters for writing.
     Zstd(i32),
 }
@@ -58,6 +60,7 @@ impl AvroCompression {
             b"null" => Ok(Self::None),
             b"deflate" => Ok(Self::Deflate),
             b"snappy" => Ok(Self::Snappy),
+            b"bzip2" => Ok(Self::Bzip2),
             b"zstandard" => Ok(Self::Zstd(1)),
             _ => {
                 let name = String::from_utf8_lossy(name);
@@ -71,6 +74,7 @@ impl AvroCompression {
             Self::None => "null",
             Self::Deflate => "deflate",
             Self::Snappy => "snappy",
+            Self::Bzip2 => "bzip2",
             Self::Zstd(_) => "zstandard",
         }
     }
@@ -85,6 +89,7 @@ impl AvroCompression {
             Self::None => Ok(block),
             Self::Deflate => through(Codec::Deflate(DeflateSettings::default()), block),
             Self::Snappy => through(Codec::Snappy, block),
+            Self::Bzip2 => Err(Error::unsupported("writing Avro files with the codec 'bzip2' is not supported")),
             Self::Zstd(level) => zstd::bulk::compress(&block, level).map_err(failed),
         }
     }
@@ -113,6 +118,12 @@ impl AvroCompression {
                     return Err(too_large());
                 }
                 through(Codec::Snappy)?
+            }
+            Self::Bzip2 => {
+                let mut plain = Vec::new();
+                let mut decoder = bzip2::bufread::BzDecoder::new(block).take(MAX_BLOCK_BYTES as u64 + 1);
+                decoder.read_to_end(&mut plain).map_err(|e| damaged().with_source(e))?;
+                plain
             }
             Self::Zstd(_) => {
                 let mut plain = Vec::with_capacity(block.len().saturating_mul(3).min(BLOCK_BYTES * 2));
