@@ -301,9 +301,11 @@ impl PySplit {
         self.split.streaming
     }
 
-    /// The split as Java's serialised form.
-    fn serialize<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
-        Ok(PyBytes::new(py, &self.split.serialize().or_raise(py)?))
+    /// The split in Java's serialised form; without frame it is what Java before 2.0 reads.
+    #[pyo3(signature = (*, frame=true))]
+    fn serialize<'py>(&self, py: Python<'py>, frame: bool) -> PyResult<Bound<'py, PyBytes>> {
+        let bytes = if frame { self.split.serialize() } else { self.split.serialize_without_frame() };
+        Ok(PyBytes::new(py, &bytes.or_raise(py)?))
     }
 
     /// The split of bytes that `serialize` or Java wrote.
@@ -324,7 +326,7 @@ impl PySplit {
 
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
         let class = py.get_type::<Self>();
-        Ok((class.getattr("deserialize")?, (self.serialize(py)?,)))
+        Ok((class.getattr("deserialize")?, (self.serialize(py, true)?,)))
     }
 
     fn __eq__(&self, other: &Self) -> bool {

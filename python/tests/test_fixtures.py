@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-# Views that come with the reading of history and the system tables of rows.
-LATER = "audit|changelog|read-optimized|creation|sys-ro"
+# Views that come with the system tables of rows.
+LATER = "audit|read-optimized|sys-ro"
 FIXTURES = pathlib.Path(__file__).parents[2] / "sql-tests" / "fixtures"
 
 

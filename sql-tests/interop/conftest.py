@@ -1,5 +1,6 @@
 """The other side of the interoperability tests: one Java process that reads, checks, writes and compacts."""
 
+import base64
 import json
 import os
 import pathlib
@@ -51,6 +52,13 @@ class Java:
 
     def read(self, warehouse, table, options=None):
         return sorted(map(tuple, self.call("read", warehouse, table, options or {})), key=repr)
+
+    def splits(self, warehouse, table, options=None):
+        return [base64.b64decode(split) for split in self.call("splits", warehouse, table, options or {})]
+
+    def read_splits(self, warehouse, table, splits):
+        encoded = [base64.b64encode(split).decode() for split in splits]
+        return sorted(map(tuple, self.call("read_splits", warehouse, table, encoded)), key=repr)
 
     def write(self, warehouse, table, rows):
         return self.call("write", warehouse, table, rows)
@@ -126,7 +134,11 @@ def show(value):
 
 
 def ours(ctx, sql):
+    return rows_of(ctx.sql(sql))
+
+
+def rows_of(batches):
     rows = []
-    for batch in ctx.sql(sql):
+    for batch in batches:
         rows += [tuple(map(show, row)) for row in zip(*(column.to_pylist() for column in batch.columns))]
     return sorted(rows, key=repr)

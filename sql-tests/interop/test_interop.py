@@ -9,7 +9,8 @@ import sys
 import time
 
 import pytest
-from conftest import ours
+from conftest import ours, rows_of
+from pypaimon_rust.datafusion import PaimonCatalog, Split
 
 ALL_TYPES = (
     "id INT NOT NULL, b BOOLEAN, i8 TINYINT, i16 SMALLINT, i64 BIGINT, f FLOAT, d DOUBLE, dec DECIMAL(10, 2), "
@@ -261,3 +262,31 @@ def test_java_removes_what_is_left_behind(java, ctx, warehouse):
         java.clean(warehouse, "db.t")
         assert same(java, ctx, warehouse) == rows and ("100", "b") in rows
         assert not [path for path in files(warehouse) if path.endswith(".tmp")]
+
+
+@pytest.mark.parametrize("keyed", [False, True])
+def test_splits_travel_in_both_directions(java, ctx, warehouse, keyed):
+    key = ", PRIMARY KEY (id, dt)) PARTITIONED BY (dt) WITH ('bucket' = '2', " if keyed else ") PARTITIONED BY (dt) WITH ("
+    ctx.sql(f"CREATE TABLE paimon.db.t (id INT NOT NULL, dt STRING NOT NULL, v STRING{key}'source.split.target-size' = '1 kb')")
+    for value in ("a", "b"):
+        ctx.sql(f"INSERT INTO paimon.db.t SELECT value, 'd' || (value % 3), '{value}' FROM generate_series(1, 20) AS g(value)")
+    java.write(warehouse, "db.t", [["+I", "1", "d1", "java"], ["+I", "99", "d9", None]])
+    builder = PaimonCatalog({"warehouse": warehouse}).get_table("db.t").new_read_builder()
+    expected = same(java, ctx, warehouse)
+
+    serialised = java.splits(warehouse, "db.t")
+    splits = [Split.deserialize(split) for split in serialised]
+    assert [split.serialize(frame=False) for split in splits] == serialised
+    assert rows_of(builder.new_read().read(splits)) == expected
+
+    splits = builder.new_scan().plan().splits()
+    assert len(splits) > 1
+    assert java.read_splits(warehouse, "db.t", [split.serialize(frame=False) for split in splits]) == expected
+
+    # Events keep every version of a key.
+    serialised = java.splits(warehouse, "db.t", {"incremental-between": "0,3"})
+    splits = [Split.deserialize(split) for split in serialised]
+    assert [split.serialize(frame=False) for split in splits] == serialised
+    assert len(rows_of(builder.new_read().read(splits))) == 42
+    splits = builder.new_incremental_scan(0, 3).plan().splits()
+    assert len(java.read_splits(warehouse, "db.t", [split.serialize(frame=False) for split in splits])) == 42

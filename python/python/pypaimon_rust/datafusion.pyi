@@ -328,8 +328,8 @@ class Split:
     def is_streaming(self) -> Any:
         """Whether the rows are events that are not merged."""
 
-    def serialize(self) -> Any:
-        """The split as Java's serialised form."""
+    def serialize(self, *, frame: Any = True) -> Any:
+        """The split in Java's serialised form; without frame it is what Java before 2.0 reads."""
 
     @staticmethod
     def deserialize(data: Any) -> Any:

@@ -7,6 +7,8 @@ import org.apache.paimon.append.*;
 import org.apache.paimon.catalog.*;
 import org.apache.paimon.data.*;
 import org.apache.paimon.disk.IOManager;
+import org.apache.paimon.io.DataInputDeserializer;
+import org.apache.paimon.io.DataOutputSerializer;
 import org.apache.paimon.operation.LocalOrphanFilesClean;
 import org.apache.paimon.options.Options;
 import org.apache.paimon.reader.RecordReader;
@@ -59,6 +61,10 @@ public final class Harness {
                     return read(catalog.getTable(id), command.get(3));
                 case "write":
                     return write((FileStoreTable) catalog.getTable(id), command.get(3));
+                case "splits":
+                    return splits(catalog.getTable(id), command.get(3));
+                case "read_splits":
+                    return readSplits(catalog.getTable(id), command.get(3));
                 case "compact":
                     return compact((FileStoreTable) catalog.getTable(id));
                 case "clean":
@@ -101,10 +107,13 @@ public final class Harness {
         Map<String, String> dynamic = new HashMap<>();
         options.fields().forEachRemaining(e -> dynamic.put(e.getKey(), e.getValue().asText()));
         Table t = dynamic.isEmpty() ? table : table.copy(dynamic);
-        ReadBuilder builder = t.newReadBuilder();
-        RowType type = t.rowType();
+        return rows(t, t.newReadBuilder().newScan().plan().splits());
+    }
+
+    private static Object rows(Table table, List<Split> splits) throws Exception {
+        RowType type = table.rowType();
         List<List<String>> rows = new ArrayList<>();
-        try (RecordReader<InternalRow> reader = builder.newRead().createReader(builder.newScan().plan())) {
+        try (RecordReader<InternalRow> reader = table.newReadBuilder().newRead().createReader(splits)) {
             reader.forEachRemaining(row -> {
                 List<String> cells = new ArrayList<>();
                 for (int i = 0; i < type.getFieldCount(); i++) {
@@ -114,6 +123,29 @@ public final class Harness {
             });
         }
         return rows;
+    }
+
+    /** ["splits", warehouse, table, {options}]: the splits of a plan, serialised, in base 64. */
+    private static Object splits(Table table, JsonNode options) throws Exception {
+        Map<String, String> dynamic = new HashMap<>();
+        options.fields().forEachRemaining(e -> dynamic.put(e.getKey(), e.getValue().asText()));
+        List<String> splits = new ArrayList<>();
+        for (Split split : table.copy(dynamic).newReadBuilder().newScan().plan().splits()) {
+            DataOutputSerializer out = new DataOutputSerializer(1024);
+            ((DataSplit) split).serialize(out);
+            splits.add(Base64.getEncoder().encodeToString(out.getCopyOfBuffer()));
+        }
+        return splits;
+    }
+
+    /** ["read_splits", warehouse, table, [split in base 64, ..]]: the rows of serialised splits, as lists of texts. */
+    private static Object readSplits(Table table, JsonNode splits) throws Exception {
+        List<Split> decoded = new ArrayList<>();
+        for (JsonNode split : splits) {
+            byte[] bytes = Base64.getDecoder().decode(split.asText());
+            decoded.add(DataSplit.deserialize(new DataInputDeserializer(bytes)));
+        }
+        return rows(table, decoded);
     }
 
     /** ["write", warehouse, table, [[kind, value, ..], ..]]: one commit. */
