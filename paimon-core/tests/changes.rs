@@ -136,17 +136,10 @@ async fn differences_are_what_is_new_or_changed() -> Result<()> {
 /// The events of all plans until the stream has nothing more, with the snapshot that each plan is of.
 async fn drain(table: &Table, scan: &mut StreamScan) -> Result<Vec<String>> {
     let mut shown = Vec::new();
-    let mut empty = 0;
-    // A stream that starts with changes has no first plan.
-    while empty < 2 {
-        match scan.plan().await? {
-            Some(plan) => {
-                let events = events(table, plan.splits()).await?;
-                let kind = if plan.splits().iter().all(|s| s.streaming) { "" } else { "full " };
-                shown.push(format!("{}: {kind}{}", plan.snapshot_id().unwrap(), events.join(" ")));
-            }
-            None => empty += 1,
-        }
+    while let Some(plan) = scan.plan().await? {
+        let events = events(table, plan.splits()).await?;
+        let kind = if plan.splits().iter().all(|s| s.streaming) { "" } else { "full " };
+        shown.push(format!("{}: {kind}{}", plan.snapshot_id().unwrap(), events.join(" ")));
     }
     Ok(shown)
 }

@@ -72,7 +72,8 @@ impl StreamScan {
     }
 
     /// The next plan; `None` if there is nothing new now, or the stream is at its end: see [`StreamScan::is_finished`].
-    /// A first plan of a whole snapshot has splits that are merged, others have events.
+    /// A first plan of a whole snapshot has splits that are merged, others have events. A start with changes gives them at
+    /// once if they are there.
     ///
     /// # Errors
     /// `OutOfRange` as `InvalidInput` if the next snapshot expired, or lies beyond the next commit; as
@@ -163,10 +164,7 @@ impl StreamScan {
         };
         let (snapshot, created_since) = match start {
             StreamStart::NotYet => return Ok(None),
-            StreamStart::From(next) => {
-                progress.next = Some(next);
-                return Ok(None);
-            }
+            StreamStart::From(next) => return self.follow(next, progress).await,
             StreamStart::Full(snapshot) => (snapshot, None),
             StreamStart::FilesSince(time, snapshot) => (snapshot, Some(time)),
         };

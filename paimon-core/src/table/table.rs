@@ -261,7 +261,7 @@ impl Table {
     /// `NotFound(Branch)`; `InvalidConfig`, `Storage` or `Corrupt`.
     pub(crate) async fn fallback(&self) -> Result<Option<Self>> {
         let Some(name) = self.options().get(SCAN_FALLBACK_BRANCH) else { return Ok(None) };
-        let branch = self.on_branch(name).await?;
+        let branch = self.whole_branch(name).await?;
         match (Travel::from_options(self.options())?, self.pinned()) {
             (Travel::Snapshot(_), Some(snapshot)) => {
                 match branch.snapshots().at_or_before(snapshot.time_millis).await? {
@@ -271,6 +271,18 @@ impl Table {
             }
             _ => Ok(Some(branch)),
         }
+    }
+
+    /// The table as `t$branch_x` opens it, with the newest schema and the options of the branch.
+    async fn whole_branch(&self, branch: &str) -> Result<Self> {
+        let paths = TablePaths::new(self.location(), branch);
+        let schemas = Schemas::new(self.0.io.clone(), paths.clone());
+        let Some(schema) = schemas.latest().await? else {
+            let name = self.identifier().to_string();
+            return Err(Error::not_found(Entity::Branch, format!("branch {branch} of table {name} does not exist")));
+        };
+        let options = Options::from(schema.options.clone());
+        Ok(Self(Arc::new(Inner { paths, schema, schemas, options, pinned: None, ..self.0.as_ref().clone() })))
     }
 
     /// The same table with the newest schema.
