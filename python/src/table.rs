@@ -10,12 +10,62 @@ use pyo3::types::{PyCapsule, PyDict};
 use crate::catalog::options_from_py;
 use crate::compact::PyCompactBuilder;
 use crate::engine;
-use crate::errors::to_py;
+use crate::errors::{raise, to_py};
 use crate::inspect::{PyPartitionStat, PySnapshot, PyTableSchema, PyTag, partition_to_py};
 use crate::read::PyReadBuilder;
 use crate::runtime::wait;
 use crate::stream::PyStreamTableScan;
 use crate::write::PyWriteBuilder;
+
+/// Options of reads whose keys begin with `scan.` or `incremental-`.
+const SCAN_OPTIONS: [&str; 29] = [
+    "incremental-between",
+    "incremental-between-scan-mode",
+    "incremental-between-tag-to-snapshot",
+    "incremental-between-timestamp",
+    "incremental-to-auto-tag",
+    "scan.bounded.watermark",
+    "scan.bucket",
+    "scan.creation-time-millis",
+    "scan.fallback-branch",
+    "scan.fallback-branch.read-fail-fast",
+    "scan.fallback-delta-branch",
+    "scan.fallback-snapshot-branch",
+    "scan.file-creation-time-millis",
+    "scan.ignore-corrupt-files",
+    "scan.ignore-lost-files",
+    "scan.infer-parallelism",
+    "scan.manifest.parallelism",
+    "scan.max-splits-per-task",
+    "scan.mode",
+    "scan.parallelism",
+    "scan.plan-auto-tag-for-read.time-retained",
+    "scan.plan-sort-partition",
+    "scan.primary-branch",
+    "scan.snapshot-id",
+    "scan.tag-name",
+    "scan.timestamp",
+    "scan.timestamp-millis",
+    "scan.version",
+    "scan.watermark",
+];
+/// Those that no read of this package follows.
+const NOT_FOLLOWED: [&str; 3] =
+    ["scan.ignore-corrupt-files", "scan.ignore-lost-files", "scan.plan-auto-tag-for-read.time-retained"];
+
+/// Refuses options that look like those of reads but are none: a slip would read something else.
+fn check_options(py: Python<'_>, options: &BTreeMap<String, Option<String>>) -> PyResult<()> {
+    for key in options.keys().map(String::as_str) {
+        let is_of_reads = key.starts_with("scan.") || key.starts_with("incremental-");
+        if is_of_reads && !SCAN_OPTIONS.contains(&key) {
+            return Err(raise(py, "PaimonValueError", &format!("unknown option '{key}' of a read")));
+        }
+        if NOT_FOLLOWED.contains(&key) {
+            return Err(raise(py, "UnsupportedError", &format!("the option '{key}' of a read is not supported")));
+        }
+    }
+    Ok(())
+}
 
 /// A table with the options of a read. A selector that selects nothing is an error of the scan, not of the builder:
 /// streams may start at what does not exist yet.
@@ -142,6 +192,7 @@ impl PyTable {
             }
             None => BTreeMap::new(),
         };
+        check_options(py, &dynamic)?;
         Ok(PyReadBuilder::new(Pinned::new(py, self.table.clone(), dynamic)?))
     }
 

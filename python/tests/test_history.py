@@ -231,3 +231,31 @@ def test_incremental_functions_of_sql(env, keyed):
     assert env.rows("SELECT count(*) FROM paimon_incremental_query('paimon.db.t', 0, 3) WHERE v <> 'b'") == [(2,)]
     with pytest.raises(ValueError):
         env.rows("SELECT v FROM paimon_incremental_query('paimon.db.t', 1, 9)")
+
+
+def test_py_122_options_of_reads(env, keyed):
+    for key in ("scan.snapshot", "scan.nope", "incremental-betwen"):
+        with pytest.raises(ValueError, match=key):
+            keyed.new_read_builder({key: "1"})
+    with pytest.raises(NotImplementedError, match="scan.ignore-lost-files"):
+        keyed.new_read_builder({"scan.ignore-lost-files": "true"})
+    with pytest.raises(ValueError, match="bucket"):
+        keyed.new_read_builder({"bucket": "-1"})
+    assert env.read(keyed, options={"read.batch-size": "1", "scan.bucket": "0"}) == [(1, "c")]
+    assert env.read(keyed, options={"scan.bucket": "1"}) == []
+
+
+def test_audit_log_and_read_optimized(env, keyed):
+    env.sql("INSERT INTO paimon.db.t VALUES (2, 'x')")
+    assert env.rows('SELECT * FROM paimon.db."t$audit_log"') == [("+I", 1, "c"), ("+I", 2, "x")]
+    assert env.rows("SELECT v, rowkind FROM paimon.db.t$audit_log WHERE id = 1") == [("c", "+I")]
+    assert env.rows("SELECT count(*) FROM paimon.db.t$audit_log WHERE rowkind = '-D'") == [(0,)]
+    events = "SELECT rowkind, v FROM paimon_scan('paimon.db.t$audit_log', 'incremental-between', '1,3')"
+    assert env.rows(events) == [("+I", "b"), ("+I", "c")]
+    assert env.rows("SELECT * FROM paimon.db.t$ro") == []
+    env.sql("CALL sys.compact(table => 'db.t')")
+    env.sql("INSERT INTO paimon.db.t VALUES (3, 'y')")
+    assert env.rows("SELECT * FROM paimon.db.t$ro") == [(1, "c"), (2, "x")]
+    assert env.rows("SELECT v FROM paimon.db.t$ro WHERE id = 2 LIMIT 1") == [("x",)]
+    with pytest.raises(NotImplementedError):
+        env.sql("INSERT INTO paimon.db.t$ro VALUES (3, 'y')")

@@ -17,7 +17,7 @@ use crate::error::{Error, Result};
 use crate::options::Options;
 use crate::predicate::Predicate;
 use crate::spec::{
-    BUCKET, DELETION_VECTORS, MERGE_ENGINE, MergeEngine, NUM_LEVELS, NUM_SORTED_RUNS_TRIGGER, TableSchema,
+    BUCKET, DELETION_VECTORS, MERGE_ENGINE, MergeEngine, NUM_LEVELS, NUM_SORTED_RUNS_TRIGGER, SCAN_BUCKET, TableSchema,
 };
 use crate::table::Table;
 
@@ -36,6 +36,8 @@ pub(super) struct ReadMode {
     pub(super) only_level: Option<i32>,
     /// Whether only buckets from 0 on are visible.
     pub(super) real_buckets_only: bool,
+    /// The only bucket that is read.
+    pub(super) only_bucket: Option<i32>,
 }
 
 impl ReadMode {
@@ -55,6 +57,7 @@ impl ReadMode {
             skip_level_0: has_primary_key && (deletion_vectors && !merge_on_read || first_row),
             only_level: if has_primary_key && table.is_read_optimized() { Some(top_level(options)?) } else { None },
             real_buckets_only: has_primary_key && options.value(&BUCKET)? == POSTPONE_BUCKET,
+            only_bucket: options.find(&SCAN_BUCKET)?,
         })
     }
 
@@ -91,7 +94,10 @@ impl<'a> Pruner<'a> {
     pub(super) fn prune(&self, live: &[LiveFile<'a>], trace: &mut ScanTrace) -> Result<Vec<LiveFile<'a>>> {
         trace.files = live.len();
         let visible = |f: &&LiveFile<'_>| {
-            self.scope.holds(&f.entry.file) && (!self.mode.real_buckets_only || f.entry.bucket >= 0)
+            let bucket = f.entry.bucket;
+            self.scope.holds(&f.entry.file)
+                && (!self.mode.real_buckets_only || bucket >= 0)
+                && self.mode.only_bucket.is_none_or(|only| bucket == only)
         };
         let mut kept: Vec<LiveFile<'a>> =
             live.iter().filter(|f| self.residuals.keeps(f.partition)).filter(visible).copied().collect();

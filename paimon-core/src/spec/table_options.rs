@@ -310,6 +310,8 @@ keys! {
     SCAN_CREATION_TIME_MILLIS: i64 = "scan.creation-time-millis", None, parse_number;
     /// Creation time from which files are read.
     SCAN_FILE_CREATION_TIME_MILLIS: i64 = "scan.file-creation-time-millis", None, parse_number;
+    /// The only bucket that is read.
+    SCAN_BUCKET: i32 = "scan.bucket", None, parse_number;
     /// Watermark after which a stream ends.
     SCAN_BOUNDED_WATERMARK: i64 = "scan.bounded.watermark", None, parse_number;
     /// Name under which a stream keeps its progress.
