@@ -101,3 +101,39 @@ async fn moved_file(
     }
     Ok(Arc::new(DataFileMeta { external_path: Some(path), ..file.as_ref().clone() }))
 }
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use super::*;
+    use crate::scan::testing::*;
+    use crate::types::testing::int;
+    use crate::types::{DataType, DateType, Datum};
+
+    #[tokio::test]
+    async fn files_are_found_where_old_python_put_them() {
+        let date = DataType::Date(DateType::new());
+        let test = TestTable::new(&[("d", date.clone()), ("v", int())], "d", "", &[]);
+        let day = |day| row(&[Some(Datum::Date(day))], std::slice::from_ref(&date));
+        let names = ["both", "old", "new", "gone"];
+        let entries: Vec<_> = names.iter().map(|name| add_to(day(19_723), 0, -1, file(name))).collect();
+        let elsewhere = add_to(day(19_724), 0, -1, file("elsewhere"));
+        let location = test.table.location();
+        for path in [
+            "d=19723/bucket-0/both.parquet",
+            "d=2024-01-01/bucket-0/both.parquet",
+            "d=2024-01-01/bucket-0/old.parquet",
+            "d=19723/bucket-0/new.parquet",
+            "d=19724/bucket-0/elsewhere.parquet",
+        ] {
+            test.table.io().write(&format!("{location}/{path}"), Bytes::from_static(b"x")).await.unwrap();
+        }
+        let plan = test.plan(&[entries, vec![elsewhere]].concat(), None, None);
+        let found = find_old_directories(&test.table, plan).await.unwrap();
+        let moved: Vec<_> = found.splits().iter().flat_map(|s| &s.files).map(|f| f.external_path.clone()).collect();
+        let old = format!("{location}/d=2024-01-01/bucket-0/old.parquet");
+        assert_eq!(moved, [None, Some(old), None, None, None]);
+        assert!(found.splits()[0].bucket_path.ends_with("/d=19723/bucket-0"));
+    }
+}
