@@ -30,7 +30,11 @@ async fn history(w: &Warehouse, keyed: bool) -> Result<Table> {
 
 /// The rows of splits in the order in which they are read, with their kinds.
 async fn events(table: &Table, splits: &[Split]) -> Result<Vec<String>> {
-    let read = table.new_read_builder().with_row_kind(true).new_read()?;
+    events_with(table, splits, false).await
+}
+
+async fn events_with(table: &Table, splits: &[Split], keep_deletes: bool) -> Result<Vec<String>> {
+    let read = table.new_read_builder().with_row_kind(true).with_keep_deletes(keep_deletes).new_read()?;
     let mut shown = Vec::new();
     for split in splits {
         // As if they came from another process.
@@ -123,6 +127,14 @@ async fn differences_are_what_is_new_or_changed() -> Result<()> {
         assert_eq!(diff("one,four").await?, to_four);
         assert_eq!(diff("2,3").await?, if keyed { &[][..] } else { &["+I1A", "+I1a", "+I2b"] });
         assert_eq!(diff("4,5").await?, ["+I7z"]);
+        if keyed {
+            // Where deletes are kept, keys that are gone have a row.
+            let options = [("incremental-between", "4,5"), ("incremental-between-scan-mode", "diff")];
+            let plan = with(&table, &options).await?.new_read_builder().new_scan().plan().await?;
+            let mut shown = events_with(&table, plan.splits(), true).await?;
+            shown.sort();
+            assert_eq!(shown, ["+I7z", "-D1A", "-D2b", "-D3c"]);
+        }
         assert!(diff("0,5").await.unwrap_err().to_string().contains("Snapshot 0 does not exist"));
         assert!(diff("one,5").await.unwrap_err().to_string().contains("Didn't find two tags"));
         assert!(diff("four,one").await.unwrap_err().to_string().contains("should be >= tag start four"));

@@ -61,8 +61,8 @@ pub(super) fn differing(read: &Arc<SplitRead>, split: &Split, before: &BeforeFil
     let whole = Arc::new(SplitRead {
         table: read.table.clone(),
         columns: Columns::try_new(&schema, &all, None, true)?,
-        keep_deletes: false,
         batch_rows: read.batch_rows,
+        keep_deletes: false,
         resources: read.resources.clone(),
     });
     let (old, new) = sides(split, before);
@@ -77,9 +77,13 @@ pub(super) fn differing(read: &Arc<SplitRead>, split: &Split, before: &BeforeFil
             // Row by row, since each step depends on the one before.
             for row in 0..batch.num_rows() {
                 while earlier.compare(&later, row) == Some(Ordering::Less) || earlier.needs_batch() {
-                    earlier.advance(&encoder, &mut old).await?;
+                    let gone = earlier.advance(&encoder, &mut old).await?;
+                    if let Some(result) = shown(&read, gone)? {
+                        yield result;
+                    }
                 }
                 let is_same_key = earlier.compare(&later, row) == Some(Ordering::Equal);
+                earlier.is_matched |= is_same_key;
                 differs.push(!(is_same_key && earlier.has_values_of(&later, row)));
             }
             let batch = filter_record_batch(&batch, &BooleanArray::from(differs))?;
@@ -87,8 +91,22 @@ pub(super) fn differing(read: &Arc<SplitRead>, split: &Split, before: &BeforeFil
                 yield result;
             }
         }
+        while read.keep_deletes && !earlier.is_at_end {
+            let gone = earlier.advance(&encoder, &mut old).await?;
+            if let Some(result) = shown(&read, gone)? {
+                yield result;
+            }
+        }
     };
     Ok(stream.boxed())
+}
+
+/// Rows whose keys are gone, if they are asked for.
+fn shown(read: &SplitRead, gone: Option<RecordBatch>) -> Result<Option<RecordBatch>> {
+    match gone.filter(|_| read.keep_deletes) {
+        Some(gone) => project(&read.columns, &gone),
+        None => Ok(None),
+    }
 }
 
 /// Rows as bytes that compare as keys do, and as bytes that are equal if all values and the kind are.
@@ -131,7 +149,13 @@ impl Encoder {
 #[derive(Default)]
 struct Cursor {
     batch: Option<Encoded>,
+    /// The rows of the batch.
+    rows: Option<RecordBatch>,
     row: usize,
+    /// Whether the later side has the key of the row.
+    is_matched: bool,
+    /// Which rows of the batch, as far as it is read, have keys that the later side lacks.
+    gone: Vec<bool>,
     is_at_end: bool,
 }
 
@@ -152,15 +176,18 @@ impl Cursor {
         batch.is_some_and(|batch| batch.values.row(self.row) == later.values.row(row))
     }
 
-    /// Goes to the next row.
-    async fn advance(&mut self, encoder: &Encoder, side: &mut BatchStream) -> Result<()> {
+    /// Goes to the next row. At the end of a batch gives its rows whose keys the later side lacks, as `-D`.
+    async fn advance(&mut self, encoder: &Encoder, side: &mut BatchStream) -> Result<Option<RecordBatch>> {
         if !self.needs_batch() {
+            self.gone.push(!std::mem::take(&mut self.is_matched));
             self.row += 1;
-            return Ok(());
+            return Ok(None);
         }
+        let (rows, gone) = (self.rows.take(), std::mem::take(&mut self.gone));
         match side.try_next().await? {
             Some(batch) => {
                 self.batch = Some(encoder.encode(&batch)?);
+                self.rows = Some(batch);
                 self.row = 0;
             }
             None => {
@@ -168,7 +195,12 @@ impl Cursor {
                 self.is_at_end = true;
             }
         }
-        Ok(())
+        match rows {
+            Some(rows) if gone.contains(&true) => {
+                deleted(&filter_record_batch(&rows, &BooleanArray::from(gone))?).map(Some)
+            }
+            _ => Ok(None),
+        }
     }
 }
 
