@@ -151,6 +151,12 @@ impl PyReadBuilder {
         slf
     }
 
+    /// Rows with these row ids; tables with row ids cannot be read yet.
+    fn with_row_ranges(&self, py: Python<'_>, ranges: &Bound<'_, PyAny>) -> PyResult<()> {
+        let _: Vec<(i64, i64)> = ranges.extract()?;
+        Err(raise(py, "UnsupportedError", "selecting rows by their row ids is not supported yet"))
+    }
+
     /// A scan with these settings.
     fn new_scan(&self, py: Python<'_>) -> PyResult<PyTableScan> {
         let table = self.table.resolved(py)?;

@@ -224,6 +224,9 @@ class ReadBuilder:
     def with_include_row_kind(self, flag: Any) -> Any:
         """Adds a first column `rowkind`."""
 
+    def with_row_ranges(self, ranges: Any) -> Any:
+        """Rows with these row ids; tables with row ids cannot be read yet."""
+
     def new_scan(self) -> Any:
         """A scan with these settings."""
 
