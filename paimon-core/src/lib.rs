@@ -9,8 +9,10 @@ pub mod clock;
 pub mod commit;
 pub mod compact;
 pub mod datafile;
+pub mod deletion;
 pub mod error;
 pub mod format;
+pub mod index;
 mod json;
 pub mod maintain;
 pub mod merge;
@@ -21,6 +23,7 @@ pub mod read;
 #[cfg(test)]
 mod robustness;
 pub mod row;
+pub mod row_selection;
 pub mod runtime;
 pub mod scan;
 pub mod spec;

@@ -10,6 +10,7 @@ mod explain;
 mod native;
 mod pairs;
 mod planner;
+mod rows;
 mod source;
 mod splits_exec;
 mod statistics;

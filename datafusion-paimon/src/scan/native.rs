@@ -25,7 +25,7 @@ use object_store::ObjectMeta;
 use object_store::path::Path;
 use paimon_core::meta::TablePaths;
 use paimon_core::row::BinaryRow;
-use paimon_core::scan::Split;
+use paimon_core::scan::{DeletionFile, Split};
 use paimon_core::spec::{DataFileMeta, TableSchema};
 use paimon_core::types::{DataType, arrow_type, to_arrow_field};
 use paimon_core::{Error, Table};
@@ -34,8 +34,9 @@ use super::adapter::ColumnsById;
 use super::balance::balance;
 use super::columns::{FileColumn, file_columns};
 use super::explain::ScanInfo;
+use super::rows::{ChosenBy, RowChoice};
 use super::source::PaimonParquetSource;
-use super::statistics::{FileStatistics, of_partition_value};
+use super::statistics::{FileStatistics, of_partition_value, without_deleted};
 use super::store;
 use crate::error::to_datafusion;
 use crate::expr::to_scalar;
@@ -56,6 +57,7 @@ pub(crate) struct NativeScan<'a> {
     /// Positions of the columns whose statistics may be asked for.
     projection: &'a [usize],
     schemas: &'a FileSchemas,
+    rows: &'a RowChoice,
     family_of: HashMap<i64, usize>,
     families: Vec<Family>,
 }
@@ -94,13 +96,12 @@ impl Layout {
     }
 }
 
-/// Whether the engine's Parquet source can read a split: no merge, no deleted rows, every file Parquet.
+/// Whether the engine's Parquet source can read a split: no merge, every file Parquet.
 pub(crate) fn is_native(split: &Split, has_primary_key: bool) -> bool {
     let whole = split.rows.is_none() && split.before.is_none() && !split.fallback;
     whole
         && split.raw_convertible
         && !(split.streaming && has_primary_key)
-        && split.deletion_files.as_ref().is_none_or(|files| files.iter().all(Option::is_none))
         && split.files.iter().all(|file| {
             file.format() == "parquet"
                 && file.write_cols.is_none()
@@ -110,9 +111,14 @@ pub(crate) fn is_native(split: &Split, has_primary_key: bool) -> bool {
 }
 
 impl<'a> NativeScan<'a> {
-    pub(crate) fn new(table: &'a Table, schemas: &'a FileSchemas, projection: &'a [usize]) -> Self {
+    pub(crate) fn new(
+        table: &'a Table,
+        schemas: &'a FileSchemas,
+        projection: &'a [usize],
+        rows: &'a RowChoice,
+    ) -> Self {
         let layout = Layout::new(table.schema());
-        Self { table, layout, projection, schemas, family_of: HashMap::new(), families: Vec::new() }
+        Self { table, layout, projection, schemas, rows, family_of: HashMap::new(), families: Vec::new() }
     }
 
     /// Takes the files of a native split; gives `false` and takes nothing if a column needs the core.
@@ -132,10 +138,17 @@ impl<'a> NativeScan<'a> {
             families.push(family);
         }
         let partition = self.partition_values(&split.partition)?;
-        for (file, family) in split.files.iter().zip(families) {
+        for (i, (file, family)) in split.files.iter().zip(families).enumerate() {
+            let deletion = split.deletion_files.as_ref().and_then(|files| files.get(i)?.clone());
             let location = TablePaths::data_file(&split.bucket_path, file);
             let path = store::object_path(self.table.io(), &location)?;
-            let file = self.file(file, path, &partition, &self.families[family])?;
+            let statistics = self.statistics(file, deletion.as_ref(), &partition, &self.families[family])?;
+            let chosen_by = (deletion.is_some() || self.rows.filters(file)).then(|| ChosenBy {
+                bucket_dir: split.bucket_path.clone(),
+                file: Arc::clone(file),
+                deletion,
+            });
+            let file = partitioned_file(file, path, partition.clone(), statistics, chosen_by);
             self.families[family].files.push(file);
         }
         Ok(true)
@@ -165,31 +178,24 @@ impl<'a> NativeScan<'a> {
         values.iter().zip(&types).map(|(value, t)| to_scalar(value.as_ref(), &arrow_type(t))).collect()
     }
 
-    fn file(
+    fn statistics(
         &self,
-        meta: &DataFileMeta,
-        path: Path,
+        file: &DataFileMeta,
+        deletion: Option<&DeletionFile>,
         partition: &[ScalarValue],
         family: &Family,
-    ) -> paimon_core::Result<PartitionedFile> {
+    ) -> paimon_core::Result<Statistics> {
         let wanted = self.layout.in_file.iter().map(|p| {
             let asked = self.projection.contains(p);
             asked.then(|| (self.table.schema().fields[*p].data_type.clone(), family.columns[*p].clone()))
         });
-        let mut statistics = FileStatistics::new(&family.schema, wanted.collect()).of(meta)?;
-        let rows = usize::try_from(meta.row_count).unwrap_or(0);
+        let mut statistics = FileStatistics::new(&family.schema, wanted.collect()).of(file)?;
+        let rows = usize::try_from(file.row_count).unwrap_or(0);
         statistics.column_statistics.extend(partition.iter().map(|value| of_partition_value(value, rows)));
-        let object = ObjectMeta {
-            location: path,
-            last_modified: Default::default(),
-            size: u64::try_from(meta.file_size).unwrap_or(0),
-            e_tag: None,
-            version: None,
-        };
-        let mut file = PartitionedFile::new_from_meta(object).with_partition_values(partition.to_vec());
-        // Not through the setter: it counts no nulls for a partition that is null.
-        file.statistics = Some(Arc::new(statistics));
-        Ok(file)
+        if let Some(vector) = deletion {
+            statistics = without_deleted(statistics, vector.cardinality, partition);
+        }
+        Ok(if self.rows.filters(file) { statistics.to_inexact() } else { statistics })
     }
 
     /// The scans of what was taken: one per family of files.
@@ -224,7 +230,7 @@ impl<'a> NativeScan<'a> {
             // The store is in the reader factory: this URL is one that every engine has.
             let config = FileScanConfigBuilder::new(
                 ObjectStoreUrl::local_filesystem(),
-                Arc::new(PaimonParquetSource::new(source, Arc::clone(info))),
+                Arc::new(PaimonParquetSource::new(source, Arc::clone(info), request.rows.clone())),
             )
             .with_file_groups(groups)
             .with_statistics(statistics)
@@ -245,8 +251,33 @@ pub(crate) type PredicateOver<'a> = dyn Fn(&SchemaRef) -> Result<Arc<dyn Physica
 pub(crate) struct NativeRequest<'a> {
     pub(crate) partitions: usize,
     pub(crate) limit: Option<usize>,
+    /// Chooses rows of files that are not read whole.
+    pub(crate) rows: RowChoice,
     /// What to prune by, where the engine does not push its filters down itself.
     pub(crate) predicate: Option<Box<PredicateOver<'a>>>,
+}
+
+fn partitioned_file(
+    file: &DataFileMeta,
+    path: Path,
+    partition: Vec<ScalarValue>,
+    statistics: Statistics,
+    chosen_by: Option<ChosenBy>,
+) -> PartitionedFile {
+    let object = ObjectMeta {
+        location: path,
+        last_modified: Default::default(),
+        size: u64::try_from(file.file_size).unwrap_or(0),
+        e_tag: None,
+        version: None,
+    };
+    let mut result = PartitionedFile::new_from_meta(object).with_partition_values(partition);
+    // Not through the setter: it counts no nulls for a partition that is null.
+    result.statistics = Some(Arc::new(statistics));
+    match chosen_by {
+        Some(chosen_by) => result.with_extension(chosen_by),
+        None => result,
+    }
 }
 
 /// Files in groups of about equal bytes, with the statistics of each group and of all.

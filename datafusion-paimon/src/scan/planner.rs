@@ -21,6 +21,7 @@ use tokio::runtime::Handle;
 use super::balance::balance;
 use super::explain::ScanInfo;
 use super::native::{FileSchemas, NativeRequest, NativeScan, is_native};
+use super::rows::RowChoice;
 use super::splits_exec::{PaimonSplitsExec, RowShape};
 use crate::blocking;
 use crate::error::{to_datafusion, unsupported};
@@ -61,21 +62,25 @@ impl ScanRequest<'_> {
         needed
     }
 
-    fn read_builder(&self) -> paimon_core::Result<ReadBuilder> {
-        let builder = self.table.new_read_builder().with_projected_positions(self.positions())?;
+    /// What the filters say, as far as the core understands it.
+    fn filter(&self) -> Option<Predicate> {
         let mut parts: Vec<Predicate> = self
             .filters
             .iter()
             .filter_map(|f| to_predicate(f, self.table.schema()))
             .map(|translated| translated.predicate)
             .collect();
-        let builder = match (parts.pop(), parts.is_empty()) {
-            (Some(only), true) => builder.with_filter(only),
-            (Some(last), false) => {
-                parts.push(last);
-                builder.with_filter(Predicate::And(parts))
-            }
-            (None, _) => builder,
+        match parts.len() {
+            0 | 1 => parts.pop(),
+            _ => Some(Predicate::And(parts)),
+        }
+    }
+
+    fn read_builder(&self) -> paimon_core::Result<ReadBuilder> {
+        let builder = self.table.new_read_builder().with_projected_positions(self.positions())?;
+        let builder = match self.filter() {
+            Some(filter) => builder.with_filter(filter),
+            None => builder,
         };
         Ok(match self.limit {
             Some(limit) => builder.with_limit(limit),
@@ -167,7 +172,9 @@ fn native(
     let (positions, needed) = (request.positions(), request.needed());
     let has_primary_key = request.table.schema().has_primary_key();
     let mut rest = Vec::new();
-    let mut scan = NativeScan::new(request.table, schemas, &positions);
+    let filter = request.filter();
+    let rows = RowChoice::new(request.table, filter, request.handle.clone());
+    let mut scan = NativeScan::new(request.table, schemas, &positions, &rows);
     for split in plan.splits() {
         let taken = is_native(split, has_primary_key) && scan.add(split, &needed).map_err(to_datafusion)?;
         if !taken {
@@ -175,7 +182,12 @@ fn native(
         }
     }
     let partitions = state.config().target_partitions();
-    let native = NativeRequest { partitions, limit: request.limit, predicate: foreign_predicate(state, request) };
+    let native = NativeRequest {
+        partitions,
+        limit: request.limit,
+        rows: rows.clone(),
+        predicate: foreign_predicate(state, request),
+    };
     Ok((scan.build(state, &native, info)?, rest))
 }
 

@@ -1,6 +1,6 @@
-//! The engine's Parquet source with what EXPLAIN shows of our planning.
+//! The engine's Parquet source with rows that the core chooses, and what EXPLAIN shows of our planning.
 //!
-//! Invariants: everything but the text of EXPLAIN is the engine's own.
+//! Invariants: everything else is the engine's own.
 
 use std::fmt;
 use std::sync::Arc;
@@ -20,22 +20,24 @@ use datafusion_datasource::morsel::Morselizer;
 use object_store::ObjectStore;
 
 use super::explain::ScanInfo;
+use super::rows::RowChoice;
 
 /// A Parquet source of files that need no merge.
 #[derive(Clone)]
 pub(crate) struct PaimonParquetSource {
     inner: Arc<dyn FileSource>,
     info: Arc<ScanInfo>,
+    rows: RowChoice,
 }
 
 impl PaimonParquetSource {
-    pub(crate) fn new(inner: ParquetSource, info: Arc<ScanInfo>) -> Self {
+    pub(crate) fn new(inner: ParquetSource, info: Arc<ScanInfo>, rows: RowChoice) -> Self {
         info.report(FileSource::metrics(&inner));
-        Self { inner: Arc::new(inner), info }
+        Self { inner: Arc::new(inner), info, rows }
     }
 
     fn wrap(&self, inner: Arc<dyn FileSource>) -> Arc<dyn FileSource> {
-        Arc::new(Self { inner, info: Arc::clone(&self.info) })
+        Arc::new(Self { inner, info: Arc::clone(&self.info), rows: self.rows.clone() })
     }
 }
 
@@ -55,7 +57,7 @@ impl FileSource for PaimonParquetSource {
         config: &FileScanConfig,
         partition: usize,
     ) -> Result<Box<dyn Morselizer>> {
-        self.inner.create_morselizer(store, config, partition)
+        Ok(self.rows.wrap(self.inner.create_morselizer(store, config, partition)?))
     }
 
     fn table_schema(&self) -> &TableSchema {

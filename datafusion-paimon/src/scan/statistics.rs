@@ -110,6 +110,25 @@ pub(crate) fn of_partition_value(value: &ScalarValue, rows: usize) -> ColumnStat
     }
 }
 
+/// The statistics of a file once deleted rows are left out: the number of rows stays exact if it is known how many are
+/// deleted; bounds and null counts may be those of deleted rows. A partition column keeps its value in what is left.
+pub(crate) fn without_deleted(file: Statistics, deleted: Option<i64>, partition: &[ScalarValue]) -> Statistics {
+    let rows = file.num_rows.get_value().copied().unwrap_or(0);
+    let left = deleted.and_then(|d| rows.checked_sub(usize::try_from(d).ok()?));
+    let mut statistics = file.to_inexact();
+    let Some(left) = left else { return statistics };
+    statistics.num_rows = Precision::Exact(left);
+    let values = statistics.column_statistics.len().saturating_sub(partition.len());
+    for (column, value) in statistics.column_statistics.iter_mut().skip(values).zip(partition) {
+        *column = match left {
+            // A column without rows has no least value.
+            0 => ColumnStatistics { null_count: Precision::Exact(0), ..ColumnStatistics::new_unknown() },
+            _ => of_partition_value(value, left),
+        };
+    }
+    statistics
+}
+
 fn bound(datum: &Datum, data_type: &DataType) -> Precision<ScalarValue> {
     let arrow: ArrowType = arrow_type(data_type);
     let Ok(scalar) = to_scalar(Some(datum), &arrow) else { return Precision::Absent };

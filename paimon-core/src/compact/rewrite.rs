@@ -18,7 +18,7 @@ use crate::format::BatchStream;
 use crate::merge::{MergeRule, merge_runs};
 use crate::meta::TablePaths;
 use crate::options::Options;
-use crate::read::{RunSource, run_stream};
+use crate::read::{FileRows, RunSource, run_stream};
 use crate::runtime::{Reservation, Resources};
 use crate::scan::SortedRun;
 use crate::spec::{DataFileMeta, FileSource, READ_BATCH_SIZE, TARGET_FILE_ROWS, TARGET_FILE_SIZE};
@@ -151,6 +151,9 @@ impl Rewriter {
             bucket_dir: self.bucket_dir(task)?,
             batch_rows: self.batch_rows,
             levels: self.rule.as_ref().is_some_and(|rule| rule.needs_levels()),
+            rows: FileRows::new(&self.table),
+            // Tables with deletion vectors are not compacted.
+            deletions: Arc::default(),
         })
     }
 

@@ -9,7 +9,7 @@ use crate::spec::TableSchema;
 use crate::types::{DataType, Datum};
 
 /// The part of `predicate` that a reader of files of `schema` may use; `None` if that is nothing.
-pub(super) fn devolve(predicate: &Predicate, schema: &TableSchema) -> Option<Predicate> {
+pub(crate) fn devolve(predicate: &Predicate, schema: &TableSchema) -> Option<Predicate> {
     match predicate {
         Predicate::AlwaysTrue => None,
         Predicate::AlwaysFalse => Some(Predicate::AlwaysFalse),

@@ -13,6 +13,7 @@ mod reader;
 mod rolling;
 mod stats;
 
+pub(crate) use file_filter::devolve;
 pub use reader::{DataFileReader, FileRequest, key_value_fields};
 pub use rolling::{FileLayout, RollingWriter, WriterConfig};
 

@@ -2,6 +2,7 @@
 //!
 //! Invariants: one file is open at a time.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow::array::Int32Array;
@@ -9,6 +10,7 @@ use arrow::datatypes::{DataType as ArrowType, Field, Schema};
 use arrow::record_batch::RecordBatch;
 use futures::StreamExt;
 
+use super::file_rows::FileRows;
 use crate::datafile::{DataFileReader, FileRequest};
 use crate::error::Result;
 use crate::format::BatchStream;
@@ -16,7 +18,10 @@ use crate::merge::LEVEL;
 use crate::meta::TablePaths;
 use crate::predicate::Predicate;
 use crate::row::BinaryRow;
+use crate::row_selection::RowSelection;
+use crate::scan::{DeletionFile, Split};
 use crate::spec::DataFileMeta;
+use crate::table::Table;
 use crate::types::DataField;
 
 /// Where files of one bucket are found.
@@ -32,6 +37,27 @@ pub(crate) struct RunSource {
     pub(crate) batch_rows: usize,
     /// Whether batches get the column [`LEVEL`].
     pub(crate) levels: bool,
+    /// Chooses their rows.
+    pub(crate) rows: FileRows,
+    /// Their deletion vectors, by name of the file.
+    pub(crate) deletions: Arc<HashMap<String, DeletionFile>>,
+}
+
+impl RunSource {
+    /// The source of the files of a split.
+    pub(super) fn of_split(table: &Table, split: &Split, bucket_dir: String, batch_rows: usize) -> Self {
+        let vectors = split.files.iter().zip(split.deletion_files.iter().flatten());
+        let deletions = vectors.filter_map(|(file, vector)| Some((file.file_name.clone(), vector.clone()?)));
+        Self {
+            reader: DataFileReader::for_table(table),
+            partition: split.partition.clone(),
+            bucket_dir,
+            batch_rows,
+            levels: false,
+            rows: FileRows::new(table),
+            deletions: Arc::new(deletions.collect()),
+        }
+    }
 }
 
 /// The rows of files, one file after another.
@@ -41,9 +67,28 @@ pub(crate) fn run_stream(
     fields: Vec<DataField>,
     filter: Option<Predicate>,
 ) -> BatchStream {
+    chosen_stream(source, files.into_iter().map(|file| (file, None)).collect(), fields, filter)
+}
+
+/// Those rows of files that are chosen, of all if `None`, one file after another.
+pub(super) fn chosen_stream(
+    source: RunSource,
+    files: Vec<(Arc<DataFileMeta>, Option<RowSelection>)>,
+    fields: Vec<DataField>,
+    filter: Option<Predicate>,
+) -> BatchStream {
     async_stream::try_stream! {
-        for file in files {
+        for (file, chosen) in files {
             let level = source.levels.then_some(file.level);
+            let deletion = source.deletions.get(&file.file_name);
+            let rows = source.rows.of(&source.bucket_dir, &file, deletion, filter.as_ref()).await?;
+            let rows = match (chosen, rows) {
+                (Some(chosen), Some(rows)) => Some(chosen.and(&rows)?),
+                (one, other) => one.or(other),
+            };
+            if rows.as_ref().is_some_and(RowSelection::is_empty) {
+                continue;
+            }
             let request = FileRequest {
                 path: TablePaths::data_file(&source.bucket_dir, &file),
                 file,
@@ -52,7 +97,7 @@ pub(crate) fn run_stream(
                 filter: filter.clone(),
                 batch_rows: source.batch_rows,
             };
-            let mut batches = source.reader.read(request).await?;
+            let mut batches = source.reader.read_rows(request, rows.map(RowSelection::into_mask)).await?;
             while let Some(batch) = batches.next().await {
                 match level {
                     Some(level) => yield with_level(&batch?, level)?,

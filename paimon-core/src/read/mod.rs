@@ -11,6 +11,7 @@
 mod columns;
 mod difference;
 mod fallback;
+mod file_rows;
 mod files;
 mod finish;
 mod parallel;
@@ -22,5 +23,6 @@ pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 
+pub use file_rows::FileRows;
 pub(crate) use files::{RunSource, run_stream};
 pub use table_read::TableRead;

@@ -1,29 +1,23 @@
-//! Files of which only rows at some positions are read.
+//! Rows of files at some positions.
 //!
 //! Invariants: positions are physical and run through the files in order, before any filter; a file without a selected
 //! row is never opened. Source: read-path sheet section 8 (IndexedSplit), Python API sheet section 9.
 
 use std::sync::Arc;
 
-use arrow::buffer::{BooleanBuffer, MutableBuffer};
-use arrow::util::bit_util::set_bit;
-use futures::StreamExt;
+use roaring::RoaringBitmap;
 
-use super::files::RunSource;
-use crate::datafile::FileRequest;
 use crate::error::{Error, Result};
-use crate::format::BatchStream;
-use crate::meta::TablePaths;
-use crate::predicate::Predicate;
+use crate::row_selection::RowSelection;
 use crate::scan::RowRange;
 use crate::spec::DataFileMeta;
-use crate::types::DataField;
 
 /// Which rows of each file are read; `None` for a file of which none is.
 ///
 /// # Errors
-/// `InvalidInput` for ranges that are not ascending and disjoint, or that reach beyond the files.
-pub(super) fn selections(files: &[Arc<DataFileMeta>], ranges: &[RowRange]) -> Result<Vec<Option<BooleanBuffer>>> {
+/// `InvalidInput` for ranges that are not ascending and disjoint, or that reach beyond the files; as
+/// [`RowSelection::row_count`].
+pub(super) fn selections(files: &[Arc<DataFileMeta>], ranges: &[RowRange]) -> Result<Vec<Option<RowSelection>>> {
     check(files, ranges)?;
     let mut start = 0i64;
     let mut selections = Vec::with_capacity(files.len());
@@ -31,7 +25,7 @@ pub(super) fn selections(files: &[Arc<DataFileMeta>], ranges: &[RowRange]) -> Re
         let end = start + file.row_count;
         let overlapping = ranges.iter().filter(|range| range.from < end && range.to >= start);
         let within: Vec<_> = overlapping.map(|r| (r.from.max(start) - start, r.to.min(end - 1) - start)).collect();
-        selections.push((!within.is_empty()).then(|| buffer(file.row_count, &within)));
+        selections.push((!within.is_empty()).then(|| selection(file.row_count, &within)).transpose()?);
         start = end;
     }
     Ok(selections)
@@ -52,39 +46,12 @@ fn check(files: &[Arc<DataFileMeta>], ranges: &[RowRange]) -> Result<()> {
     Ok(())
 }
 
-fn buffer(rows: i64, ranges: &[(i64, i64)]) -> BooleanBuffer {
-    let rows = usize::try_from(rows).unwrap_or(0);
-    let mut bits = MutableBuffer::from_len_zeroed(rows.div_ceil(8));
+fn selection(rows: i64, ranges: &[(i64, i64)]) -> Result<RowSelection> {
+    let rows = RowSelection::row_count(rows)?;
+    let mut positions = RoaringBitmap::new();
     for &(from, to) in ranges {
-        for row in from..=to {
-            set_bit(&mut bits, usize::try_from(row).unwrap_or(0));
-        }
+        // Both are rows of the file.
+        positions.insert_range(from as u32..=to as u32);
     }
-    BooleanBuffer::new(bits.into(), 0, rows)
-}
-
-/// The selected rows of files, one file after another.
-pub(super) fn selected_stream(
-    source: RunSource,
-    files: Vec<(Arc<DataFileMeta>, BooleanBuffer)>,
-    fields: Vec<DataField>,
-    filter: Option<Predicate>,
-) -> BatchStream {
-    async_stream::try_stream! {
-        for (file, rows) in files {
-            let request = FileRequest {
-                path: TablePaths::data_file(&source.bucket_dir, &file),
-                file,
-                partition: source.partition.clone(),
-                fields: fields.clone(),
-                filter: filter.clone(),
-                batch_rows: source.batch_rows,
-            };
-            let mut batches = source.reader.read_rows(request, Some(rows)).await?;
-            while let Some(batch) = batches.next().await {
-                yield batch?;
-            }
-        }
-    }
-    .boxed()
+    Ok(RowSelection::only(rows, &positions))
 }

@@ -10,10 +10,9 @@ use futures::{StreamExt, TryStreamExt, stream};
 use super::columns::Columns;
 use super::difference;
 use super::fallback;
-use super::files::{RunSource, run_stream};
+use super::files::{RunSource, chosen_stream, run_stream};
 use super::finish::Finish;
-use super::selected::{selected_stream, selections};
-use crate::datafile::DataFileReader;
+use super::selected::selections;
 use crate::error::{Error, Result};
 use crate::format::BatchStream;
 use crate::merge::{MergeRule, merge_runs};
@@ -59,13 +58,7 @@ impl SplitRead {
             };
         }
         let way = self.way(split)?;
-        let source = RunSource {
-            reader: DataFileReader::for_table(&self.table),
-            partition: split.partition.clone(),
-            bucket_dir: self.bucket_dir(split)?,
-            batch_rows: self.batch_rows,
-            levels: false,
-        };
+        let source = RunSource::of_split(&self.table, split, self.bucket_dir(split)?, self.batch_rows);
         match way {
             Way::Unmerged(finish) => match &split.rows {
                 Some(ranges) => self.selected(source, &split.files, ranges, finish),
@@ -90,9 +83,6 @@ impl SplitRead {
     }
 
     fn way(&self, split: &Split) -> Result<Way> {
-        if split.deletion_files.iter().flatten().any(Option::is_some) {
-            return Err(Error::unsupported("reading deletion vectors is not supported yet"));
-        }
         let schema = self.table.schema();
         let row_kind = self.columns.row_kind;
         if !schema.has_primary_key() {
@@ -159,8 +149,9 @@ impl SplitRead {
             fields.push(value_kind_field());
         }
         let selections = selections(files, ranges)?;
-        let files = files.iter().zip(selections).filter_map(|(file, rows)| Some((Arc::clone(file), rows?))).collect();
-        Ok(self.finish(selected_stream(source, files, fields, self.columns.file_filter.clone()), finish))
+        let files =
+            files.iter().zip(selections).filter_map(|(file, rows)| Some((Arc::clone(file), Some(rows?)))).collect();
+        Ok(self.finish(chosen_stream(source, files, fields, self.columns.file_filter.clone()), finish))
     }
 
     /// Runs that are merged: only conjuncts on the key may skip rows below the merge.

@@ -1,5 +1,6 @@
 //! Reads splits of a table.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow::datatypes::SchemaRef;
@@ -11,7 +12,7 @@ use crate::error::Result;
 use crate::format::BatchStream;
 use crate::predicate::Predicate;
 use crate::runtime::Resources;
-use crate::scan::{SortedRun, Split, sections};
+use crate::scan::{DeletionFile, SortedRun, Split, sections};
 use crate::spec::{DataFileMeta, READ_BATCH_SIZE};
 use crate::table::Table;
 use crate::types::DataField;
@@ -90,8 +91,7 @@ impl TableRead {
     /// `Corrupt` for keys that cannot be decoded.
     pub fn cut(&self, split: &Split) -> Result<Vec<Split>> {
         let whole = split.rows.is_none() && split.before.is_none() && !split.fallback;
-        if !whole || split.streaming || split.raw_convertible || split.deletion_files.is_some() || split.files.len() < 2
-        {
+        if !whole || split.streaming || split.raw_convertible || split.files.len() < 2 {
             return Ok(vec![split.clone()]);
         }
         let sections = sections(split.files.clone(), &self.table.schema().key_type().types())?;
@@ -100,7 +100,8 @@ impl TableRead {
             // Raw splits show all rows as +I, but the split that is cut shows the kinds that are stored.
             let one_file = matches!(files.as_slice(), [only] if only.delete_row_count == Some(0));
             let raw_convertible = one_file && !self.row_kind;
-            Split { files, raw_convertible, ..split.clone() }
+            let deletion_files = deletion_files_of(split, &files);
+            Split { files, deletion_files, raw_convertible, ..split.clone() }
         };
         Ok(sections.into_iter().map(piece).collect())
     }
@@ -114,4 +115,13 @@ impl TableRead {
         let (table, resources) = (self.table.clone(), self.resources.clone());
         Ok(Arc::new(SplitRead { table, columns, keep_deletes: self.keep_deletes, batch_rows, resources }))
     }
+}
+
+/// The deletion files of a split for some of its files.
+fn deletion_files_of(split: &Split, files: &[Arc<DataFileMeta>]) -> Option<Vec<Option<DeletionFile>>> {
+    let all = split.deletion_files.as_ref()?;
+    let by_name: HashMap<&str, &Option<DeletionFile>> =
+        split.files.iter().map(|f| f.file_name.as_str()).zip(all).collect();
+    let vectors: Vec<_> = files.iter().map(|f| by_name.get(f.file_name.as_str()).copied().cloned().flatten()).collect();
+    vectors.iter().any(Option::is_some).then_some(vectors)
 }

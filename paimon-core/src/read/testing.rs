@@ -9,6 +9,7 @@ use arrow::record_batch::RecordBatch;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 use futures::TryStreamExt;
 use proptest::prelude::*;
+use roaring::RoaringBitmap;
 
 use super::TableRead;
 use crate::catalog::Identifier;
@@ -21,7 +22,7 @@ use crate::options::Options;
 use crate::predicate::Predicate;
 use crate::row::{BinaryRow, NullLayout};
 use crate::runtime::Resources;
-use crate::scan::Split;
+use crate::scan::{DeletionFile, Split};
 use crate::spec::{DataFileMeta, FileSource, TableSchema};
 use crate::storage::FileIO;
 use crate::table::Table;
@@ -127,6 +128,20 @@ impl TestBucket {
             writer.write(batch).await.unwrap();
         }
         writer.close().await.unwrap().into_iter().map(Arc::new).collect()
+    }
+
+    /// Writes an index file with one vector that deletes these rows.
+    pub(crate) async fn vector(&self, rows: &[u32]) -> DeletionFile {
+        let mut bin = vec![0x5e, 0x43, 0xf2, 0xd0];
+        rows.iter().copied().collect::<RoaringBitmap>().serialize_into(&mut bin).unwrap();
+        let mut bytes = vec![1];
+        bytes.extend_from_slice(&(bin.len() as u32).to_be_bytes());
+        bytes.extend_from_slice(&bin);
+        bytes.extend_from_slice(&crc32fast::hash(&bin).to_be_bytes());
+        let path = self.table.paths().index(&format!("index-{}", SystemClock.fresh_id()));
+        self.table.io().write(&path, bytes.into()).await.unwrap();
+        let (length, cardinality) = (bin.len() as i64, Some(rows.len() as i64));
+        DeletionFile { path, offset: 1, length, cardinality }
     }
 
     pub(crate) fn split(&self, files: &[Arc<DataFileMeta>]) -> Split {

@@ -179,16 +179,52 @@ fn raw_splits_of_any_merge_engine_are_read() {
 }
 
 #[test]
-fn deletion_vectors_are_refused_before_a_byte_is_read() {
+fn deleted_rows_are_left_out_before_the_merge() {
+    let bucket = TestBucket::new(&[]);
+    block_on(async {
+        let mut files = bucket.flush(&[row(1, Some(1), 1, 0), row(2, Some(2), 1, 0), row(3, Some(3), 1, 0)], 0).await;
+        files.extend(bucket.flush(&[row(2, Some(20), 2, 0), row(3, Some(30), 2, 0)], 0).await);
+        let mut split = bucket.split(&files);
+        // Key 1 of the older file, key 3 of the newer one: the older version of 3 shows.
+        split.deletion_files = Some(vec![Some(bucket.vector(&[0]).await), Some(bucket.vector(&[1]).await)]);
+        let read = bucket.read(&[0, 2], None, false);
+        assert_eq!(collect(read.to_arrow(&[split.clone()])).await.unwrap(), ["2|20", "3|3"]);
+        let pieces = read.cut(&split).unwrap();
+        assert_eq!(collect(read.to_arrow(&pieces)).await.unwrap(), ["2|20", "3|3"]);
+        split.raw_convertible = true;
+        assert_eq!(collect(read.to_arrow(&[split.clone()])).await.unwrap(), ["2|2", "3|3", "2|20"]);
+        split.deletion_files = Some(vec![Some(bucket.vector(&[0, 1, 2]).await), None]);
+        assert_eq!(collect(read.to_arrow(&[split])).await.unwrap(), ["2|20", "3|30"]);
+    });
+}
+
+#[test]
+fn pieces_of_a_split_keep_their_vectors() {
+    let bucket = TestBucket::new(&[]);
+    block_on(async {
+        let mut files = bucket.flush(&[row(8, Some(8), 1, 0), row(9, Some(9), 1, 0)], 0).await;
+        files.extend(bucket.flush(&[row(1, Some(1), 2, 0), row(2, Some(2), 2, 0)], 0).await);
+        let mut split = bucket.split(&files);
+        split.deletion_files = Some(vec![None, Some(bucket.vector(&[1]).await)]);
+        let read = bucket.read(&[0, 2], None, false);
+        let pieces = read.cut(&split).unwrap();
+        assert_eq!(pieces.iter().map(|p| p.deletion_files.is_some()).collect::<Vec<_>>(), [true, false]);
+        assert_eq!(collect(read.to_arrow(&pieces)).await.unwrap(), ["1|1", "8|8", "9|9"]);
+    });
+}
+
+#[test]
+fn a_damaged_vector_is_an_error_that_names_its_file() {
     let bucket = TestBucket::new(&[]);
     block_on(async {
         let files = bucket.flush(&[row(1, None, 1, 0)], 0).await;
         let mut split = bucket.split(&files);
-        let vector = DeletionFile { path: "nowhere".to_owned(), offset: 1, length: 9, cardinality: None };
-        split.deletion_files = Some(vec![Some(vector)]);
-        let error = bucket.read(&[0], None, false).to_arrow(&[split]).err().unwrap();
-        assert_eq!(error.kind(), ErrorKind::Unsupported);
-        assert!(error.message().contains("deletion vectors"));
+        let vector = bucket.vector(&[0]).await;
+        for length in [vector.length - 1, vector.length + 8] {
+            split.deletion_files = Some(vec![Some(DeletionFile { length, ..vector.clone() })]);
+            let error = collect(bucket.read(&[0], None, false).to_arrow(&[split.clone()])).await.unwrap_err();
+            assert_eq!((error.kind(), error.context_value("file")), (ErrorKind::Corrupt, Some(vector.path.as_str())));
+        }
     });
 }
 

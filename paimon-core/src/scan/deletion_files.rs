@@ -7,22 +7,28 @@ use std::collections::HashMap;
 use super::partitions::Partitions;
 use super::split::DeletionFile;
 use crate::error::{Result, ResultExt};
-use crate::spec::IndexManifestEntry;
+use crate::spec::{DELETION_VECTORS, IndexManifestEntry};
 use crate::table::Table;
 
 /// The index type of deletion vectors.
-const DELETION_VECTORS: &str = "DELETION_VECTORS";
+const INDEX_TYPE: &str = "DELETION_VECTORS";
 
 /// Deletion files by partition, bucket and data file name.
 #[derive(Debug, Default)]
 pub(super) struct DeletionFiles(HashMap<(usize, i32), HashMap<String, DeletionFile>>);
 
 impl DeletionFiles {
-    /// Those of an index manifest.
+    /// Those of an index manifest; none if the table does not keep any now.
+    ///
+    /// # Errors
+    /// `InvalidConfig` for a bad option; `Corrupt` for partitions that do not decode.
     pub(super) fn try_new(entries: &[IndexManifestEntry], partitions: &mut Partitions, table: &Table) -> Result<Self> {
+        if !table.options().value(&DELETION_VECTORS)? {
+            return Ok(Self::default());
+        }
         let in_bucket_dir = table.options().get("index-file-in-data-file-dir").is_some_and(|v| v.trim() == "true");
         let mut files: HashMap<(usize, i32), HashMap<String, DeletionFile>> = HashMap::new();
-        for entry in entries.iter().filter(|e| e.index_type == DELETION_VECTORS) {
+        for entry in entries.iter().filter(|e| e.index_type == INDEX_TYPE) {
             let path = match &entry.external_path {
                 Some(path) => path.clone(),
                 None if in_bucket_dir => {

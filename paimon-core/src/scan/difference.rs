@@ -103,7 +103,7 @@ impl Difference {
         let vectors = DeletionFiles::try_new(&side.index, &mut partitions, &self.table)?;
         let residuals = partitions.residuals(&self.filter)?;
         let schemas = &self.schemas;
-        let pruner = Pruner { table: &self.table, mode: self.mode, scope: self.scope, residuals: &residuals, schemas };
+        let pruner = Pruner::new(&self.table, self.mode, self.scope, &residuals, schemas);
         for file in pruner.prune(&files, &mut ScanTrace::default())? {
             let (entry, partition) = (file.entry, file.partition);
             check_file_readable(&entry.file)?;

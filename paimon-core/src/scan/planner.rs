@@ -34,7 +34,7 @@ impl Planner {
         &self,
         snapshot: Snapshot,
         manifests: &[Arc<Vec<ManifestEntry>>],
-        index: &[IndexManifestEntry],
+        vectors: &[IndexManifestEntry],
         schemas: &SchemasById,
         mut trace: ScanTrace,
     ) -> Result<Plan> {
@@ -43,9 +43,13 @@ impl Planner {
             Source::Live => LiveFiles::net(manifests, partition_type)?,
             Source::Delta | Source::Changelog => LiveFiles::added(manifests, partition_type, self.scope.only_added)?,
         };
-        let deletion_files = DeletionFiles::try_new(index, &mut partitions, &self.table)?;
+        let deletion_files = match self.scope.source {
+            Source::Live => DeletionFiles::try_new(vectors, &mut partitions, &self.table)?,
+            // Events are what was written, whatever was deleted since.
+            Source::Delta | Source::Changelog => DeletionFiles::default(),
+        };
         let residuals = partitions.residuals(&self.filter)?;
-        let pruner = Pruner { table: &self.table, mode: self.mode, scope: self.scope, residuals: &residuals, schemas };
+        let pruner = Pruner::new(&self.table, self.mode, self.scope, &residuals, schemas);
         let mut files = pruner.prune(&files, &mut trace)?;
         let limit = self.limit.filter(|_| !self.scope.is_events() && self.partition_filter_is_exact());
         if let Some(limit) = limit {

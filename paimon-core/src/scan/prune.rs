@@ -14,6 +14,7 @@ use super::partitions::Residuals;
 use super::plan::ScanTrace;
 use super::scope::Scope;
 use crate::error::{Error, Result};
+use crate::index;
 use crate::options::Options;
 use crate::predicate::Predicate;
 use crate::spec::{
@@ -81,15 +82,27 @@ pub(super) type SchemasById = HashMap<i64, Arc<TableSchema>>;
 
 /// Prunes live files.
 pub(super) struct Pruner<'a> {
-    pub(super) table: &'a Table,
-    pub(super) mode: ReadMode,
-    pub(super) scope: Scope,
-    pub(super) residuals: &'a Residuals,
-    /// The schemas of all live files, or none if nothing is tested but partitions.
-    pub(super) schemas: &'a SchemasById,
+    table: &'a Table,
+    mode: ReadMode,
+    scope: Scope,
+    residuals: &'a Residuals,
+    schemas: &'a SchemasById,
+    /// Whether indexes in entries are looked at.
+    use_index: bool,
 }
 
 impl<'a> Pruner<'a> {
+    /// `schemas` are those of all live files, or none if nothing is tested but partitions.
+    pub(super) fn new(
+        table: &'a Table,
+        mode: ReadMode,
+        scope: Scope,
+        residuals: &'a Residuals,
+        schemas: &'a SchemasById,
+    ) -> Self {
+        Self { table, mode, scope, residuals, schemas, use_index: index::is_enabled(table.options()) }
+    }
+
     /// The files that must be read, in their order.
     pub(super) fn prune(&self, live: &[LiveFile<'a>], trace: &mut ScanTrace) -> Result<Vec<LiveFile<'a>>> {
         trace.files = live.len();
@@ -130,11 +143,18 @@ impl<'a> Pruner<'a> {
         }
     }
 
-    /// Each file by its value statistics.
+    /// Whether a row of the file may pass, by its value statistics and the index in its entry.
+    fn may_match(&self, predicate: &Predicate, file: &LiveFile<'_>) -> Result<bool> {
+        let (meta, schema) = (&file.entry.file, self.schema_of(file)?);
+        let by_stats = values_may_match(predicate, meta, schema);
+        Ok(by_stats && (!self.use_index || index::may_match(predicate, meta, schema)))
+    }
+
+    /// Each file by its values.
     fn prune_each(&self, files: Vec<LiveFile<'a>>) -> Result<Vec<LiveFile<'a>>> {
         let mut kept = Vec::with_capacity(files.len());
         for file in files {
-            if values_may_match(self.residuals.of(file.partition), &file.entry.file, self.schema_of(&file)?) {
+            if self.may_match(self.residuals.of(file.partition), &file)? {
                 kept.push(file);
             }
         }
@@ -172,8 +192,10 @@ impl<'a> Pruner<'a> {
         let mut matches = Vec::with_capacity(kept.len());
         for file in &kept {
             let values = filters.get(&self.residuals.index(file.partition)).map(|(_, v)| v);
-            let schema = self.schema_of(file)?;
-            matches.push(values.is_none_or(|v| values_may_match(v, &file.entry.file, schema)));
+            matches.push(match values {
+                Some(values) => self.may_match(values, file)?,
+                None => true,
+            });
         }
         let mut buckets: HashMap<(usize, i32), Bucket> = HashMap::new();
         for (file, matches) in kept.iter().zip(&matches) {

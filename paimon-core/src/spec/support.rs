@@ -74,9 +74,6 @@ fn refuse_keys(options: &Options, keys: &[&str], access: &str) -> Result<()> {
 pub fn check_readable(schema: &TableSchema, options: &Options) -> Result<()> {
     refuse_switches(options, &UNREADABLE_SWITCHES, "reading")?;
     refuse_keys(options, &UNREADABLE_KEYS, "reading")?;
-    if options.value(&DELETION_VECTORS)? {
-        return Err(refuse("reading", DELETION_VECTORS.key, "true"));
-    }
     check_types(schema, "reading", &|t| matches!(t, DataType::Blob(_) | DataType::Vector(_)))
 }
 
@@ -278,7 +275,7 @@ mod tests {
             (true, "", "", "dynamic buckets"),
             (true, "bucket=1;merge-engine=aggregation", "", "'merge-engine' = 'aggregation'"),
             (true, "bucket=1;changelog-producer=input", "", "'changelog-producer' = 'input'"),
-            (true, "bucket=1;deletion-vectors.enabled=true", "deletion-vectors", "deletion-vectors"),
+            (true, "bucket=1;deletion-vectors.enabled=true", "", "deletion-vectors"),
             (true, "bucket=-2", "", "'bucket' = '-2'"),
             (true, "bucket=1;rowkind.field=v", "", "rowkind.field"),
             (true, "bucket=1;data-file.thin-mode=true", "", "data-file.thin-mode"),
