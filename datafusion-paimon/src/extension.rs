@@ -13,6 +13,7 @@ use tokio::runtime::Handle;
 use crate::catalog::{PaimonCatalogProvider, PaimonTableFactory};
 use crate::config::DynamicOptions;
 use crate::error::invalid_input;
+use crate::scan;
 use crate::sql::{PaimonTypePlanner, VersionPlanner};
 use crate::udtf::{QualifiedProcedures, Target, functions_of};
 
@@ -83,7 +84,7 @@ impl Extension {
 }
 
 /// Installs the extension into a session that is being built: its catalogs, table functions, `CREATE EXTERNAL TABLE ..
-/// STORED AS PAIMON` and the options `paimon.*`. What the builder holds already stays.
+/// STORED AS PAIMON`, the options `paimon.*` and a rule that spares shuffles over the keys of buckets. What the builder holds already stays.
 ///
 /// # Errors
 /// `InvalidInput` if an extension is installed already.
@@ -110,6 +111,7 @@ pub fn install(mut builder: SessionStateBuilder, extension: &Extension) -> Resul
     // The version of a table is asked for first: the engine alone would ignore it.
     builder.relation_planners().get_or_insert_default().insert(0, Arc::new(VersionPlanner::new(extension.clone())));
     builder.type_planner().get_or_insert_with(|| Arc::new(PaimonTypePlanner));
+    scan::add_to(builder.physical_optimizers().get_or_insert_default());
     let factory = Arc::new(PaimonTableFactory::new(extension.handle().clone()));
     Ok(builder.with_config(config).with_table_factory("PAIMON".to_owned(), factory))
 }

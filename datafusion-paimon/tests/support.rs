@@ -7,8 +7,9 @@ use std::sync::Arc;
 use datafusion::arrow::record_batch::RecordBatch;
 use datafusion::arrow::util::display::{ArrayFormatter, FormatOptions};
 use datafusion::error::Result;
+use datafusion::execution::SessionStateBuilder;
 use datafusion::prelude::{SessionConfig, SessionContext};
-use datafusion_paimon::PaimonCatalogProvider;
+use datafusion_paimon::{Extension, PaimonCatalogProvider, install};
 use paimon_core::types::{BigIntType, DataType, DateType, DoubleType, IntType, VarCharType};
 use paimon_core::{Catalog, CatalogFactory, CatalogOptions, Identifier, Options, Schema};
 use tempfile::TempDir;
@@ -52,6 +53,15 @@ impl World {
         catalog.create_database("d", true, HashMap::new()).await.unwrap();
         let session = session(&catalog);
         Self { dir, catalog, session }
+    }
+
+    /// The same warehouse in a session with the extension.
+    pub(crate) fn with_extension(mut self) -> Self {
+        let extension = Extension::new(Handle::current());
+        extension.add_catalog("paimon", Arc::clone(&self.catalog));
+        let builder = SessionStateBuilder::new().with_default_features().with_config(config());
+        self.session = SessionContext::new_with_state(install(builder, &extension).unwrap().build());
+        self
     }
 
     /// A table in `d`.

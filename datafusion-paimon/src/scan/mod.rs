@@ -5,6 +5,7 @@
 
 mod adapter;
 mod balance;
+mod bucket_partitioning;
 mod columns;
 mod explain;
 mod native;
@@ -16,5 +17,6 @@ mod splits_exec;
 mod statistics;
 mod store;
 
+pub(crate) use bucket_partitioning::add_to;
 pub(crate) use planner::{ScanRequest, plan, plan_log};
 pub(crate) use splits_exec::RowShape;

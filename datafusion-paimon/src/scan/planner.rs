@@ -10,12 +10,15 @@ use datafusion::error::Result;
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::Expr;
 use datafusion::logical_expr::utils::conjunction;
+use datafusion::physical_expr::PhysicalExpr;
+use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::union::UnionExec;
 use paimon_core::Table;
 use paimon_core::predicate::Predicate;
 use paimon_core::scan::{Plan, ScanTrace, Split, TableScan};
 use paimon_core::table::ReadBuilder;
+use paimon_core::types::DataType;
 use tokio::runtime::Handle;
 
 use super::balance::balance;
@@ -216,5 +219,28 @@ fn through_core(
     // Refuses before anything is read.
     builder.new_read().map_err(to_datafusion)?;
     let groups = groups(state, splits);
-    Ok(Arc::new(PaimonSplitsExec::new(builder, request.projected_schema()?, groups, info)))
+    let schema = request.projected_schema()?;
+    let keys = bucket_keys(request, &schema);
+    let scan = PaimonSplitsExec::new(builder, schema, groups, info);
+    Ok(Arc::new(scan.with_bucket_keys(keys)))
+}
+
+/// The columns of a scan that assign buckets; `None` if one is missing, or of a type with values that are equal to the
+/// engine and may be in two buckets all the same.
+fn bucket_keys(request: &ScanRequest<'_>, schema: &SchemaRef) -> Option<Vec<Arc<dyn PhysicalExpr>>> {
+    let table = request.table.schema();
+    let positions = table.bucket_key_positions();
+    if positions.is_empty() {
+        return None;
+    }
+    let column = |position: usize| {
+        let field = &table.fields[position];
+        let unequal_bytes = matches!(field.data_type, DataType::Float(_) | DataType::Double(_));
+        if unequal_bytes || field.data_type.is_nested() {
+            return None;
+        }
+        let index = schema.index_of(&field.name).ok()?;
+        Some(Arc::new(Column::new(&field.name, index)) as Arc<dyn PhysicalExpr>)
+    };
+    positions.into_iter().map(column).collect()
 }

@@ -1,9 +1,9 @@
 //! Splits that the core reads: those that need a merge, and those the engine's own sources cannot read.
 //!
 //! Invariants: a partition is a group of whole splits, so no key is in two partitions; rows pass the filter of the scan.
-//! Partitioning by bucket is not declared: the engine would take any two hash partitionings of one count for the same
-//! function and join rows of different buckets. Memory comes from the pool of the task.
+//! Partitioning by bucket is declared by `bucket_partitioning` alone. Memory comes from the pool of the task.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -32,6 +32,7 @@ use paimon_core::runtime::Resources;
 use paimon_core::scan::Split;
 use paimon_core::table::ReadBuilder;
 
+use super::balance::balance;
 use super::explain::ScanInfo;
 use super::pairs::pack;
 use crate::error::to_datafusion;
@@ -46,6 +47,8 @@ pub(crate) struct PaimonSplitsExec {
     /// Projection and filter of the scan.
     builder: ReadBuilder,
     groups: Arc<Vec<Vec<Split>>>,
+    /// The columns of the result that assign buckets; `None` if rows that the engine takes as equal may be in two.
+    bucket_keys: Option<Vec<Arc<dyn PhysicalExpr>>>,
     info: Arc<ScanInfo>,
     shape: RowShape,
     properties: Arc<PlanProperties>,
@@ -66,18 +69,18 @@ pub(crate) enum RowShape {
 impl PaimonSplitsExec {
     /// A node whose batches have this schema; no groups give no rows.
     pub(crate) fn new(builder: ReadBuilder, schema: SchemaRef, groups: Vec<Vec<Split>>, info: Arc<ScanInfo>) -> Self {
-        let partitions = groups.len().max(1);
-        let properties = PlanProperties::new(
-            EquivalenceProperties::new(schema),
-            Partitioning::UnknownPartitioning(partitions),
-            EmissionType::Incremental,
-            Boundedness::Bounded,
-        )
-        .with_scheduling_type(SchedulingType::Cooperative);
+        let partitioning = Partitioning::UnknownPartitioning(groups.len().max(1));
+        let properties = Arc::new(properties(schema, partitioning));
         let metrics = ExecutionPlanMetricsSet::new();
         info.report(&metrics);
-        let (groups, properties) = (Arc::new(groups), Arc::new(properties));
-        Self { builder, groups, info, shape: RowShape::Plain, properties, metrics }
+        Self { builder, groups: Arc::new(groups), bucket_keys: None, info, shape: RowShape::Plain, properties, metrics }
+    }
+
+    /// The columns of the result by which [`PaimonSplitsExec::by_bucket`] may declare a partitioning.
+    #[must_use]
+    pub(crate) fn with_bucket_keys(mut self, keys: Option<Vec<Arc<dyn PhysicalExpr>>>) -> Self {
+        self.bucket_keys = keys;
+        self
     }
 
     /// Another shape of the rows; the builder must give their kinds and the schema must fit.
@@ -107,6 +110,29 @@ impl PaimonSplitsExec {
         })
     }
 
+    /// The same scan with all splits of a bucket in one of at most so many partitions, which it declares. `None` if
+    /// there are no buckets to go by, or too few or uneven ones for the partitions that there are.
+    pub(crate) fn by_bucket(&self, partitions: usize) -> Option<Self> {
+        let keys = self.bucket_keys.clone()?;
+        let mut buckets: BTreeMap<i32, Vec<Split>> = BTreeMap::new();
+        let count = self.splits(None).next()?.total_buckets.filter(|count| *count > 1)?;
+        for split in self.splits(None) {
+            if split.total_buckets != Some(count) {
+                return None;
+            }
+            buckets.entry(split.bucket).or_default().push(split.clone());
+        }
+        let groups = balance(buckets.into_values().collect(), partitions, |bucket| bytes(bucket));
+        let groups: Vec<Vec<Split>> = groups.into_iter().map(|group| group.into_iter().flatten().collect()).collect();
+        let largest = |groups: &[Vec<Split>]| groups.iter().map(|group| bytes(group)).max().unwrap_or(0);
+        if groups.len() < self.groups.len() || largest(&groups) > largest(&self.groups).saturating_mul(3) / 2 {
+            return None;
+        }
+        let partitioning = Partitioning::Hash(keys, groups.len());
+        let properties = Arc::new(properties(self.schema(), partitioning));
+        Some(Self { groups: Arc::new(groups), properties, ..self.clone() })
+    }
+
     fn splits(&self, partition: Option<usize>) -> impl Iterator<Item = &Split> {
         let groups = match partition {
             Some(partition) => self.groups.get(partition..=partition).unwrap_or_default(),
@@ -122,12 +148,28 @@ impl PaimonSplitsExec {
     }
 }
 
+fn properties(schema: SchemaRef, partitioning: Partitioning) -> PlanProperties {
+    let equivalence = EquivalenceProperties::new(schema);
+    PlanProperties::new(equivalence, partitioning, EmissionType::Incremental, Boundedness::Bounded)
+        .with_scheduling_type(SchedulingType::Cooperative)
+}
+
+fn bytes(splits: &[Split]) -> u64 {
+    splits.iter().map(|split| u64::try_from(split.size_bytes()).unwrap_or(0)).sum()
+}
+
 impl DisplayAs for PaimonSplitsExec {
     fn fmt_as(&self, format: DisplayFormatType, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (merged, raw) = self.merged_and_raw();
         match format {
             DisplayFormatType::TreeRender => write!(f, "{}\nmerged={merged}\nraw={raw}", self.info),
-            _ => write!(f, "PaimonSplitsExec: {}, merged={merged}, raw={raw}", self.info),
+            _ => {
+                write!(f, "PaimonSplitsExec: {}, merged={merged}, raw={raw}", self.info)?;
+                match self.properties.output_partitioning() {
+                    hash @ Partitioning::Hash(..) => write!(f, ", partitioning={hash}"),
+                    _ => Ok(()),
+                }
+            }
         }
     }
 }

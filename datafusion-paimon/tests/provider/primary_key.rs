@@ -73,3 +73,31 @@ async fn compaction_runs_when_its_function_is_executed() {
     world.ok("INSERT INTO paimon.d.k VALUES (1, 'v', 99)").await;
     assert_eq!(world.rows(travel).await, ["3", "3"]);
 }
+
+#[tokio::test]
+async fn keys_of_buckets_are_grouped_without_a_shuffle_but_never_joined_so() {
+    let world = World::new().await;
+    for (name, buckets) in [("a", "4"), ("b", "8")] {
+        let schema = Schema::builder().column("id", key()).column("v", string()).column("n", int());
+        world.create(name, schema.primary_key(["id"]).option("bucket", buckets).build().unwrap()).await;
+        for round in 0..2 {
+            let values = format!("SELECT CAST(value AS INT), 'x', {round} FROM generate_series(1, 500)");
+            world.ok(&format!("INSERT INTO paimon.d.{name} {values}")).await;
+        }
+    }
+    let world = world.with_extension();
+    let grouped = "SELECT id, sum(n) FROM paimon.d.a GROUP BY id";
+    let plan = world.plan(grouped).await;
+    assert!(plan.contains("partitioning=Hash([id@0], 4)") && !plan.contains("RepartitionExec"), "{plan}");
+    assert_eq!(world.rows(&format!("SELECT count(*), sum(s) FROM ({grouped}) t(id, s)")).await, ["500 500"]);
+    // Grouping by another column needs its shuffle.
+    let plan = world.plan("SELECT n, count(*) FROM paimon.d.a GROUP BY n").await;
+    assert!(plan.contains("RepartitionExec: partitioning=Hash([n@0], 4)"), "{plan}");
+    // The buckets of two tables are no common partitioning, whatever their counts.
+    world.ok("SET datafusion.optimizer.hash_join_single_partition_threshold = 0").await;
+    world.ok("SET datafusion.optimizer.hash_join_single_partition_threshold_rows = 0").await;
+    let joined = "SELECT count(*), sum(l.n) FROM (SELECT id, sum(n) n FROM paimon.d.a GROUP BY id) l \
+                  JOIN paimon.d.b r ON l.id = r.id";
+    assert!(!world.plan(joined).await.contains("PaimonSplitsExec: table=d.a, partitioning"));
+    assert_eq!(world.rows(joined).await, ["500 500"]);
+}
