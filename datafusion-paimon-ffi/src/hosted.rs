@@ -1,6 +1,7 @@
 //! Providers whose plans run in an environment of ours.
 //!
-//! Invariants: everything else is passed on unchanged; statistics, filters and errors are those of the provider within.
+//! Invariants: everything else is passed on unchanged; statistics, filters and errors are those of the provider within,
+//! errors as the host can show them.
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -20,8 +21,11 @@ use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
 use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_plan::execution_plan::{ChildrenPropertiesMode, ReplaceChildrenOptions};
 use datafusion::physical_plan::metrics::MetricsSet;
+use datafusion::physical_plan::stream::RecordBatchStreamAdapter;
 use datafusion::physical_plan::{DisplayAs, DisplayFormatType, ExecutionPlan, Partitioning, PlanProperties};
+use datafusion_paimon::to_host;
 use datafusion_paimon::write::InputOnCaller;
+use futures::TryStreamExt;
 
 /// The environment of all plans that foreign hosts run: one per process, so that caches are shared.
 fn environment() -> Arc<RuntimeEnv> {
@@ -51,11 +55,11 @@ impl CatalogProvider for HostedCatalog {
     }
 
     fn register_schema(&self, name: &str, schema: Arc<dyn SchemaProvider>) -> Result<Option<Arc<dyn SchemaProvider>>> {
-        self.0.register_schema(name, schema)
+        self.0.register_schema(name, schema).map_err(to_host)
     }
 
     fn deregister_schema(&self, name: &str, cascade: bool) -> Result<Option<Arc<dyn SchemaProvider>>> {
-        self.0.deregister_schema(name, cascade)
+        self.0.deregister_schema(name, cascade).map_err(to_host)
     }
 }
 
@@ -73,20 +77,20 @@ impl SchemaProvider for HostedSchema {
     }
 
     async fn table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
-        let table = self.0.table(name).await?;
+        let table = self.0.table(name).await.map_err(to_host)?;
         Ok(table.map(|table| Arc::new(HostedTable(table)) as Arc<dyn TableProvider>))
     }
 
     async fn table_type(&self, name: &str) -> Result<Option<TableType>> {
-        self.0.table_type(name).await
+        self.0.table_type(name).await.map_err(to_host)
     }
 
     fn register_table(&self, name: String, table: Arc<dyn TableProvider>) -> Result<Option<Arc<dyn TableProvider>>> {
-        self.0.register_table(name, table)
+        self.0.register_table(name, table).map_err(to_host)
     }
 
     fn deregister_table(&self, name: &str) -> Result<Option<Arc<dyn TableProvider>>> {
-        self.0.deregister_table(name)
+        self.0.deregister_table(name).map_err(to_host)
     }
 
     fn table_exist(&self, name: &str) -> bool {
@@ -122,7 +126,8 @@ impl TableProvider for HostedTable {
         filters: &[Expr],
         limit: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        Ok(Arc::new(HostedExec::scan(self.0.scan(state, projection, filters, limit).await?)))
+        let plan = self.0.scan(state, projection, filters, limit).await.map_err(to_host)?;
+        Ok(Arc::new(HostedExec::scan(plan)))
     }
 
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
@@ -139,7 +144,8 @@ impl TableProvider for HostedTable {
         input: Arc<dyn ExecutionPlan>,
         op: InsertOp,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        Ok(Arc::new(HostedExec::insert(self.0.insert_into(state, input, op).await?)))
+        let plan = self.0.insert_into(state, input, op).await.map_err(to_host)?;
+        Ok(Arc::new(HostedExec::insert(plan)))
     }
 }
 
@@ -156,7 +162,7 @@ impl HostedFunction {
 
 impl TableFunctionImpl for HostedFunction {
     fn call_with_args(&self, args: TableFunctionArgs<'_, '_>) -> Result<Arc<dyn TableProvider>> {
-        Ok(Arc::new(HostedTable(self.0.call_with_args(args)?)))
+        Ok(Arc::new(HostedTable(self.0.call_with_args(args).map_err(to_host)?)))
     }
 }
 
@@ -247,7 +253,9 @@ impl ExecutionPlan for HostedExec {
             context.window_functions().clone(),
             environment(),
         );
-        self.plan.execute(partition, Arc::new(context))
+        let stream = self.plan.execute(partition, Arc::new(context)).map_err(to_host)?;
+        let schema = stream.schema();
+        Ok(Box::pin(RecordBatchStreamAdapter::new(schema, stream.map_err(to_host))))
     }
 
     fn metrics(&self) -> Option<MetricsSet> {

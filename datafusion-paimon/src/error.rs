@@ -42,6 +42,23 @@ pub fn to_core(error: DataFusionError) -> Error {
     }
 }
 
+/// The error for a host behind a C interface, which sees nothing but its text: without the engine's words for an error of
+/// another library.
+pub fn to_host(error: DataFusionError) -> DataFusionError {
+    let Some(core) = core_error(&error) else { return error };
+    let text = core.to_string();
+    match core.kind() {
+        ErrorKind::Unsupported => DataFusionError::NotImplemented(text),
+        ErrorKind::MemoryExhausted => DataFusionError::ResourcesExhausted(text),
+        ErrorKind::InvalidInput
+        | ErrorKind::InvalidConfig
+        | ErrorKind::NotFound(_)
+        | ErrorKind::AlreadyExists(_)
+        | ErrorKind::NotEmpty(_) => DataFusionError::Plan(text),
+        _ => DataFusionError::Execution(text),
+    }
+}
+
 /// `Unsupported` as an error of the engine.
 pub(crate) fn unsupported<T>(message: impl Into<String>) -> Result<T> {
     Err(to_datafusion(Error::unsupported(message.into())))
@@ -70,6 +87,13 @@ mod tests {
         assert_eq!(to_core(wrapped).kind(), ErrorKind::Corrupt);
         let arrow = DataFusionError::from(ArrowError::from(Error::unsupported("blob")));
         assert_eq!(core_error(&arrow).map(Error::kind), Some(ErrorKind::Unsupported));
+    }
+
+    #[test]
+    fn a_host_sees_the_message() {
+        let error = to_host(to_datafusion(Error::unsupported("blob"))).to_string();
+        assert!(error.ends_with("blob") && !error.contains("External"), "{error}");
+        assert!(to_host(to_datafusion(Error::corrupt("bad magic"))).to_string().ends_with("bad magic"));
     }
 
     #[test]

@@ -7,14 +7,15 @@ use datafusion::catalog::{CatalogProviderList, MemoryCatalogProviderList, TableF
 use datafusion::error::Result;
 use datafusion::execution::SessionState;
 use datafusion::execution::SessionStateBuilder;
+use datafusion::optimizer::analyzer::Analyzer;
 use paimon_core::Catalog;
 use tokio::runtime::Handle;
 
-use crate::catalog::{PaimonCatalogProvider, PaimonTableFactory};
+use crate::catalog::{PaimonCatalogProvider, PaimonTableFactory, TemporaryObjects};
 use crate::config::DynamicOptions;
 use crate::error::invalid_input;
 use crate::scan;
-use crate::sql::{PaimonTypePlanner, VersionPlanner};
+use crate::sql::{ExactLiterals, PaimonTypePlanner, TimeComparisons, VersionPlanner, number_function};
 use crate::udtf::{QualifiedProcedures, Target, functions_of};
 
 /// Catalogs, options and runtime of a session. Clones share them.
@@ -26,12 +27,15 @@ struct Inner {
     handle: Handle,
     options: DynamicOptions,
     catalogs: RwLock<BTreeMap<String, Arc<PaimonCatalogProvider>>>,
+    /// Temporary objects by catalog, also of catalogs that are not ours: they outlive a catalog that is registered again.
+    temporary: RwLock<BTreeMap<String, TemporaryObjects>>,
 }
 
 impl Extension {
     /// Without catalogs; work of synchronous callbacks runs on `handle`.
     pub fn new(handle: Handle) -> Self {
-        Self(Arc::new(Inner { handle, options: DynamicOptions::new(), catalogs: RwLock::default() }))
+        let (options, catalogs, temporary) = (DynamicOptions::new(), RwLock::default(), RwLock::default());
+        Self(Arc::new(Inner { handle, options, catalogs, temporary }))
     }
 
     /// The extension that was installed into a session.
@@ -66,10 +70,17 @@ impl Extension {
         let provider = PaimonCatalogProvider::new(catalog, self.handle().clone())
             .with_name(name.clone())
             .with_default_database(database)
-            .with_dynamic_options(self.options().clone());
+            .with_dynamic_options(self.options().clone())
+            .with_temporary(self.temporary(&name));
         let provider = Arc::new(provider);
         self.0.catalogs.write().unwrap_or_else(PoisonError::into_inner).insert(name, Arc::clone(&provider));
         provider
+    }
+
+    /// The temporary objects of the session in the catalog of this name.
+    pub fn temporary(&self, catalog: &str) -> TemporaryObjects {
+        let mut all = self.0.temporary.write().unwrap_or_else(PoisonError::into_inner);
+        all.entry(catalog.to_owned()).or_default().clone()
     }
 
     /// The catalog under this name.
@@ -110,6 +121,9 @@ pub fn install(mut builder: SessionStateBuilder, extension: &Extension) -> Resul
     builder.relation_planners().get_or_insert_default().push(Arc::new(QualifiedProcedures::new(extension.clone())));
     // The version of a table is asked for first: the engine alone would ignore it.
     builder.relation_planners().get_or_insert_default().insert(0, Arc::new(VersionPlanner::new(extension.clone())));
+    builder.scalar_functions().get_or_insert_default().push(number_function());
+    builder.expr_planners().get_or_insert_default().insert(0, Arc::new(TimeComparisons));
+    builder.analyzer().get_or_insert_with(Analyzer::new).add_function_rewrite(Arc::new(ExactLiterals));
     builder.type_planner().get_or_insert_with(|| Arc::new(PaimonTypePlanner));
     scan::add_to(builder.physical_optimizers().get_or_insert_default());
     let factory = Arc::new(PaimonTableFactory::new(extension.handle().clone()));

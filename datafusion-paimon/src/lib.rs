@@ -22,8 +22,8 @@ pub mod write;
 
 pub use catalog::{PaimonCatalogProvider, PaimonSchemaProvider, PaimonTableFactory};
 pub use config::DynamicOptions;
-pub use environment::EnvironmentOptions;
-pub use error::{core_error, to_datafusion};
+pub use environment::{EnvironmentOptions, PoolKind};
+pub use error::{core_error, to_datafusion, to_host};
 pub use extension::{Extension, install};
 pub use sql::{SqlContext, sql};
 pub use table::PaimonTableProvider;

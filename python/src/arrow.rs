@@ -49,6 +49,19 @@ pub(crate) fn for_each_batch(
     Ok(())
 }
 
+/// All batches of an object with `__arrow_c_array__` or `__arrow_c_stream__`, and their schema.
+pub(crate) fn batches_from_py(object: &Bound<'_, PyAny>) -> PyResult<(SchemaRef, Vec<RecordBatch>)> {
+    if object.hasattr("__arrow_c_array__")? || !object.hasattr("__arrow_c_stream__")? {
+        let batch = batch_from_py(object)?;
+        return Ok((batch.schema(), vec![batch]));
+    }
+    let stream = object.call_method0("__arrow_c_stream__")?;
+    let reader = capsule::import_stream(stream.cast::<PyCapsule>()?)?;
+    let schema = reader.schema();
+    let batches = reader.collect::<Result<Vec<_>, _>>();
+    Ok((schema, batches.map_err(|e| pyo3::exceptions::PyValueError::new_err(e.to_string()))?))
+}
+
 /// A schema from an object with `__arrow_c_schema__`.
 pub(crate) fn schema_from_py(object: &Bound<'_, PyAny>) -> PyResult<Schema> {
     if !object.hasattr("__arrow_c_schema__")? {

@@ -3,10 +3,11 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use paimon_core::error::Entity;
 use paimon_core::options::is_secret;
 use paimon_core::spec::Schema;
 use paimon_core::types::row_type_from_arrow;
-use paimon_core::{Catalog, CatalogFactory, CatalogOptions, Identifier, Options};
+use paimon_core::{Catalog, CatalogFactory, CatalogOptions, ErrorKind, Identifier, Options};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict, PyTuple};
@@ -157,6 +158,20 @@ impl PyCatalog {
     fn database_exists(&self, py: Python<'_>, name: String) -> PyResult<bool> {
         let catalog = self.catalog.clone();
         wait(py, async move { catalog.database_exists(&name).await })
+    }
+
+    /// Whether a table exists.
+    fn table_exists(&self, py: Python<'_>, identifier: &Bound<'_, PyAny>) -> PyResult<bool> {
+        let (catalog, identifier) = (self.catalog.clone(), identifier_from_py(identifier)?);
+        wait(py, async move {
+            match catalog.get_table(&identifier).await {
+                Ok(_) => Ok(true),
+                Err(error) if matches!(error.kind(), ErrorKind::NotFound(Entity::Table | Entity::Database)) => {
+                    Ok(false)
+                }
+                Err(error) => Err(error),
+            }
+        })
     }
 
     /// The options, with secrets hidden.

@@ -22,32 +22,57 @@ fn invalid(py: Python<'_>, message: impl AsRef<str>) -> PyErr {
     raise(py, "PaimonValueError", message.as_ref())
 }
 
-fn convert(predicate: &Bound<'_, PyAny>, row: &RowType, case_sensitive: bool, depth: usize) -> PyResult<Predicate> {
+/// A predicate as a dict, and its method.
+#[inline(never)]
+fn opened<'a, 'py>(predicate: &'a Bound<'py, PyAny>) -> PyResult<(&'a Bound<'py, PyDict>, String)> {
     let py = predicate.py();
-    if depth > MAX_DEPTH {
-        return Err(invalid(py, format!("predicates may nest {MAX_DEPTH} levels deep")));
-    }
     let Ok(dict) = predicate.cast::<PyDict>() else {
         let found = predicate.get_type().name()?;
         return Err(PyTypeError::new_err(format!("a predicate is a dict, found {found}")));
     };
-    let method: String = match dict.get_item("method")? {
-        Some(method) => method.extract().map_err(|_| invalid(py, "the 'method' of a predicate must be a string"))?,
-        None => return Err(invalid(py, "a predicate needs the key 'method'")),
-    };
-    if method == "and" || method == "or" {
-        check_keys(dict, &["method", "children"])?;
-        let children =
-            dict.get_item("children")?.ok_or_else(|| invalid(py, format!("'{method}' needs the key 'children'")))?;
-        let children = sequence(&children, "children")?;
-        if children.is_empty() {
-            return Err(invalid(py, format!("'{method}' needs at least one child")));
+    match dict.get_item("method")? {
+        Some(method) => {
+            let method = method.extract().map_err(|_| invalid(py, "the 'method' of a predicate must be a string"))?;
+            Ok((dict, method))
         }
-        let children =
-            children.iter().map(|c| convert(c, row, case_sensitive, depth + 1)).collect::<PyResult<Vec<_>>>()?;
-        return Ok(if method == "and" { Predicate::And(children) } else { Predicate::Or(children) });
+        None => Err(invalid(py, "a predicate needs the key 'method'")),
     }
-    let function = function_of(py, &method)?;
+}
+
+fn convert(predicate: &Bound<'_, PyAny>, row: &RowType, case_sensitive: bool, depth: usize) -> PyResult<Predicate> {
+    if depth > MAX_DEPTH {
+        return Err(invalid(predicate.py(), format!("predicates may nest {MAX_DEPTH} levels deep")));
+    }
+    let (dict, method) = opened(predicate)?;
+    if method != "and" && method != "or" {
+        return leaf(dict, &method, row, case_sensitive);
+    }
+    let mut children = Vec::new();
+    for child in children_of(dict, &method)? {
+        children.push(convert(&child, row, case_sensitive, depth + 1)?);
+    }
+    Ok(if method == "and" { Predicate::And(children) } else { Predicate::Or(children) })
+}
+
+/// The children of a compound predicate.
+#[inline(never)]
+fn children_of<'py>(dict: &Bound<'py, PyDict>, method: &str) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    let py = dict.py();
+    check_keys(dict, &["method", "children"])?;
+    let children =
+        dict.get_item("children")?.ok_or_else(|| invalid(py, format!("'{method}' needs the key 'children'")))?;
+    let children = sequence(&children, "children")?;
+    if children.is_empty() {
+        return Err(invalid(py, format!("'{method}' needs at least one child")));
+    }
+    Ok(children)
+}
+
+/// A comparison of one column. Apart from [`convert`], whose frames stand on the stack once per level.
+#[inline(never)]
+fn leaf(dict: &Bound<'_, PyDict>, method: &str, row: &RowType, case_sensitive: bool) -> PyResult<Predicate> {
+    let py = dict.py();
+    let function = function_of(py, method)?;
     check_keys(dict, &["method", "field", "literals"])?;
     let name: String = match dict.get_item("field")? {
         Some(field) => field.extract().map_err(|_| invalid(py, "the 'field' of a predicate must be a string"))?,
@@ -58,7 +83,7 @@ fn convert(predicate: &Bound<'_, PyAny>, row: &RowType, case_sensitive: bool, de
         Some(literals) if !literals.is_none() => sequence(&literals, "literals")?,
         _ => Vec::new(),
     };
-    check_arity(py, &method, function, literals.len())?;
+    check_arity(py, method, function, literals.len())?;
     if !literals.is_empty() && field.data_type.is_nested() {
         return Err(raise(
             py,

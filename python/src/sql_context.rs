@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use datafusion::error::DataFusionError;
-use datafusion_paimon::{EnvironmentOptions, SqlContext};
+use datafusion_paimon::{EnvironmentOptions, PoolKind, SqlContext};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyInt, PyString};
@@ -59,17 +59,15 @@ impl PySqlContext {
         temp_directory: Option<Bound<'_, PyAny>>,
         max_temp_directory_size_bytes: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
-        let pool_bytes = memory_pool_bytes.map(|b| bytes_from_py(&b, "memory_pool_bytes", 1)).transpose()?;
-        let temp_bytes = max_temp_directory_size_bytes;
         let options = EnvironmentOptions {
-            memory_pool_type,
-            memory_pool_bytes: pool_bytes.map(|b| usize::try_from(b).unwrap_or(usize::MAX)),
+            pool: memory_pool_type.map(|kind| PoolKind::parse(&kind)).transpose().or_raise(py)?,
+            pool_bytes: memory_pool_bytes.map(|b| bytes_from_py(&b, "memory_pool_bytes", 1)).transpose()?,
             temp_directory: temp_directory.map(|d| directory_from_py(&d)).transpose()?,
-            max_temp_directory_size_bytes: temp_bytes
+            max_temp_bytes: max_temp_directory_size_bytes
                 .map(|b| bytes_from_py(&b, "max_temp_directory_size_bytes", 0))
                 .transpose()?,
         };
-        let context = SqlContext::with_runtime(handle()?, options.build().or_raise(py)?).or_raise(py)?;
+        let context = SqlContext::with_environment(handle()?, &options).or_raise(py)?;
         Ok(Self { context })
     }
 
@@ -97,6 +95,23 @@ impl PySqlContext {
         self.context.set_current_database(name).or_raise(py)
     }
 
+    /// The catalog of names without one.
+    #[getter]
+    fn current_catalog(&self) -> String {
+        self.context.current_catalog()
+    }
+
+    /// The database of names without one.
+    #[getter]
+    fn current_database(&self) -> String {
+        self.context.current_database()
+    }
+
+    /// Names of the Paimon catalogs, sorted.
+    fn catalogs(&self) -> Vec<String> {
+        self.context.extension().catalog_names()
+    }
+
     /// Runs one statement to its end and gives its batches.
     fn sql<'py>(&self, py: Python<'py>, sql: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let Ok(text) = sql.extract::<String>() else {
@@ -114,8 +129,13 @@ impl PySqlContext {
 
     /// A table of this session in memory: `name`, `db.name` or `catalog.db.name`.
     fn register_batch(&self, py: Python<'_>, name: &str, batch: &Bound<'_, PyAny>) -> PyResult<()> {
-        let batch = arrow::batch_from_py(batch)?;
-        self.context.register_batch(name, batch).or_raise(py)
+        let (schema, batches) = arrow::batches_from_py(batch)?;
+        self.context.register_batches(name, schema, batches).or_raise(py)
+    }
+
+    /// Drops a table or view of this session.
+    fn deregister(&self, py: Python<'_>, name: &str) -> PyResult<()> {
+        self.context.deregister(name).or_raise(py)
     }
 
     /// Makes a function available to SQL; one of the same name is replaced.

@@ -5,6 +5,8 @@ mod provider;
 mod schema;
 mod temporary;
 
+pub(crate) use temporary::ExpandedView;
+
 pub use factory::PaimonTableFactory;
 pub use provider::PaimonCatalogProvider;
 pub use schema::PaimonSchemaProvider;

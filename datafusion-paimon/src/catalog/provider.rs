@@ -69,6 +69,13 @@ impl PaimonCatalogProvider {
         self
     }
 
+    /// Temporary objects that hide the tables of their names.
+    #[must_use]
+    pub fn with_temporary(mut self, temporary: TemporaryObjects) -> Self {
+        self.temporary = temporary;
+        self
+    }
+
     /// The database that becomes the current one with this catalog; `default` if not set.
     #[must_use]
     pub fn with_default_database(mut self, name: impl Into<String>) -> Self {

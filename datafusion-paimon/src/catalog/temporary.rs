@@ -8,9 +8,13 @@ use std::fmt::Debug;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use async_trait::async_trait;
-use datafusion::catalog::TableProvider;
+use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::catalog::{Session, TableProvider};
 use datafusion::error::Result;
-use datafusion::logical_expr::TableType;
+use datafusion::logical_expr::{Expr, TableProviderFilterPushDown, TableType};
+use datafusion::physical_plan::ExecutionPlan;
+
+use crate::error::invalid_input;
 
 /// A view that is planned anew at each use, so that it shows the data of that moment.
 #[async_trait]
@@ -21,8 +25,53 @@ pub trait TemporaryView: Debug + Send + Sync {
     /// Those of planning its query.
     async fn expand(&self) -> Result<Arc<dyn TableProvider>>;
 
+    /// The columns when it was created.
+    fn schema(&self) -> SchemaRef;
+
     /// Full names of the tables and views that it reads.
     fn reads(&self) -> Vec<String>;
+}
+
+/// A view for catalogs of the engine, which keep providers: it is planned anew at each scan.
+#[derive(Debug)]
+pub(crate) struct ExpandedView {
+    view: Arc<dyn TemporaryView>,
+}
+
+impl ExpandedView {
+    pub(crate) fn new(view: Arc<dyn TemporaryView>) -> Self {
+        Self { view }
+    }
+}
+
+#[async_trait]
+impl TableProvider for ExpandedView {
+    fn schema(&self) -> SchemaRef {
+        self.view.schema()
+    }
+
+    fn table_type(&self) -> TableType {
+        TableType::View
+    }
+
+    async fn scan(
+        &self,
+        state: &dyn Session,
+        projection: Option<&Vec<usize>>,
+        filters: &[Expr],
+        limit: Option<usize>,
+    ) -> Result<Arc<dyn ExecutionPlan>> {
+        let expanded = self.view.expand().await?;
+        if expanded.schema().fields() != self.schema().fields() {
+            return invalid_input("the columns that a temporary view reads have changed; create it again");
+        }
+        expanded.scan(state, projection, filters, limit).await
+    }
+
+    fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
+        // They become part of the query of the view.
+        Ok(vec![TableProviderFilterPushDown::Exact; filters.len()])
+    }
 }
 
 /// A temporary object.

@@ -1,10 +1,12 @@
 //! The engine's Parquet source with rows that the core chooses, and what EXPLAIN shows of our planning.
 //!
-//! Invariants: everything else is the engine's own.
+//! Invariants: everything else is the engine's own, and no filter over floating point columns reaches it: bounds in Parquet
+//! files leave NaN out, which is above every number for the engine, so pruning by them loses rows.
 
 use std::fmt;
 use std::sync::Arc;
 
+use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::datasource::listing::PartitionedFile;
@@ -12,8 +14,9 @@ use datafusion::datasource::physical_plan::{FileOpener, FileScanConfig, FileSour
 use datafusion::datasource::table_schema::TableSchema;
 use datafusion::error::Result;
 use datafusion::physical_expr::projection::ProjectionExprs;
+use datafusion::physical_expr::utils::collect_columns;
 use datafusion::physical_expr::{EquivalenceProperties, LexOrdering, PhysicalExpr, PhysicalSortExpr};
-use datafusion::physical_plan::filter_pushdown::FilterPushdownPropagation;
+use datafusion::physical_plan::filter_pushdown::{FilterPushdownPropagation, PushedDown};
 use datafusion::physical_plan::metrics::ExecutionPlanMetricsSet;
 use datafusion::physical_plan::{DisplayFormatType, SortOrderPushdownResult};
 use datafusion_datasource::morsel::Morselizer;
@@ -39,6 +42,12 @@ impl PaimonParquetSource {
     fn wrap(&self, inner: Arc<dyn FileSource>) -> Arc<dyn FileSource> {
         Arc::new(Self { inner, info: Arc::clone(&self.info), rows: self.rows.clone() })
     }
+}
+
+/// Whether a filter reads a floating point column.
+fn reads_floats(filter: &Arc<dyn PhysicalExpr>, schema: &SchemaRef) -> bool {
+    let is_float = |name: &str| schema.field_with_name(name).is_ok_and(|field| field.data_type().is_floating());
+    collect_columns(filter).iter().any(|column| is_float(column.name()))
 }
 
 impl FileSource for PaimonParquetSource {
@@ -111,7 +120,13 @@ impl FileSource for PaimonParquetSource {
         filters: Vec<Arc<dyn PhysicalExpr>>,
         config: &ConfigOptions,
     ) -> Result<FilterPushdownPropagation<Arc<dyn FileSource>>> {
-        let mut pushed = self.inner.try_pushdown_filters(filters, config)?;
+        let schema = self.table_schema().table_schema();
+        let safe: Vec<bool> = filters.iter().map(|filter| !reads_floats(filter, schema)).collect();
+        let kept = filters.into_iter().zip(&safe).filter(|(_, safe)| **safe).map(|(filter, _)| filter).collect();
+        let mut pushed = self.inner.try_pushdown_filters(kept, config)?;
+        let mut answers = pushed.filters.into_iter();
+        let answer = |safe| if safe { answers.next().unwrap_or(PushedDown::No) } else { PushedDown::No };
+        pushed.filters = safe.into_iter().map(answer).collect();
         pushed.updated_node = pushed.updated_node.map(|inner| self.wrap(inner));
         Ok(pushed)
     }

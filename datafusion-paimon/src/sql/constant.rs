@@ -5,23 +5,26 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::compute::CastOptions;
 use datafusion::arrow::datatypes::DataType as ArrowType;
 use datafusion::common::{DFSchema, ScalarValue};
 use datafusion::error::Result;
 use datafusion::execution::SessionState;
-use datafusion::logical_expr::Expr;
 use datafusion::logical_expr::simplify::SimplifyContext;
+use datafusion::logical_expr::{Expr, Volatility};
 use datafusion::optimizer::simplify_expressions::ExprSimplifier;
 use datafusion::sql::parser::DFParserBuilder;
+use datafusion::sql::sqlparser::tokenizer::Token;
 use paimon_core::Error;
 use paimon_core::types::{DataType, Datum, arrow_type};
 
 use super::dialect::PaimonDialect;
+use super::exact::kept_decimal;
+use super::number::keep_numbers;
 use super::printer::type_text;
 use super::tokens::{Fragment, at};
-use crate::error::{to_core, to_datafusion};
+use crate::error::{invalid_input, to_core, to_datafusion};
 use crate::expr::to_datum;
+use crate::write::store;
 
 /// The value of an expression of tokens.
 ///
@@ -30,19 +33,44 @@ use crate::expr::to_datum;
 pub(crate) fn evaluate(state: &SessionState, fragment: &Fragment) -> Result<ScalarValue> {
     let value = || -> Result<ScalarValue> {
         let limit = state.config().options().sql_parser.recursion_limit.get();
-        let parsed = DFParserBuilder::new(fragment.0.clone())
+        let mut parsed = DFParserBuilder::new(fragment.0.clone())
             .with_dialect(&PaimonDialect)
             .with_recursion_limit(limit)
             .build()?
             .parse_into_expr()?;
+        keep_numbers(&mut parsed.expr);
         let expr = state.create_logical_expr_from_sql_expr(parsed, &DFSchema::empty())?;
-        simplify(expr, state)
+        match kept_decimal(&expr) {
+            Some(exact) => Ok(exact),
+            None => simplify(expr, state),
+        }
     };
     value().map_err(|e| {
         let position = at(fragment.start());
         let error = to_core(e);
         to_datafusion(Error::new(error.kind(), format!("in the expression {fragment}{position}: {error}")))
     })
+}
+
+/// As [`evaluate`], of an expression that gives the same value for ever.
+///
+/// # Errors
+/// As [`evaluate`]; `InvalidInput` for a function like `now()`.
+pub(crate) fn evaluate_constant(state: &SessionState, fragment: &Fragment) -> Result<ScalarValue> {
+    let changing = fragment.0.iter().enumerate().find_map(|(i, token)| {
+        let Token::Word(word) = &token.token else { return None };
+        let called = fragment.0.get(i + 1).is_some_and(|next| next.token == Token::LParen);
+        let name = word.value.to_ascii_lowercase();
+        let keyword = matches!(name.as_str(), "current_timestamp" | "current_date" | "current_time");
+        let function = state.scalar_functions().get(&name).filter(|_| called || keyword)?;
+        (function.signature().volatility != Volatility::Immutable).then_some(name)
+    });
+    match changing {
+        Some(name) => invalid_input(format!(
+            "in the expression {fragment}: a constant is needed, but {name} changes from call to call"
+        )),
+        None => evaluate(state, fragment),
+    }
 }
 
 /// The value of an expression of the engine.
@@ -75,14 +103,19 @@ pub(crate) fn simplify_with(expr: Expr, context: SimplifyContext) -> Result<Scal
 /// # Errors
 /// `SchemaMismatch` naming the column, the value and the type.
 pub(crate) fn cast(value: &ScalarValue, column: &str, data_type: &DataType) -> Result<ScalarValue> {
-    let strict = CastOptions { safe: false, ..CastOptions::default() };
-    value.cast_to_with_options(&arrow_type(data_type), &strict).map_err(|e| {
+    let target = arrow_type(data_type);
+    if value.data_type() == target {
+        return Ok(value.clone());
+    }
+    let stored = value.to_array().map_err(to_core).and_then(|array| store(&array, column, &target)).map_err(|e| {
+        let prefix = format!("column {column}: ");
         to_datafusion(Error::schema_mismatch(format!(
             "column {column}: {value} is no value of type {}: {}",
             type_text(&data_type.with_nullable(true)),
-            e.strip_backtrace()
+            e.message().strip_prefix(&prefix).unwrap_or(e.message())
         )))
-    })
+    })?;
+    ScalarValue::try_from_array(&stored, 0)
 }
 
 /// A value as a value of the core; `None` for null.

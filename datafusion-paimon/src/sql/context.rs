@@ -3,21 +3,20 @@
 use std::sync::Arc;
 
 use datafusion::arrow::array::RecordBatch;
+use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::common::config::ConfigOptions;
 use datafusion::error::Result;
 use datafusion::execution::SessionStateBuilder;
 use datafusion::execution::runtime_env::RuntimeEnv;
 use datafusion::prelude::{DataFrame, SessionConfig, SessionContext};
+use paimon_core::Error;
 use paimon_core::options::Options;
-use paimon_core::{CatalogFactory, Error};
 use tokio::runtime::Handle;
 
 use super::session::Session;
-use crate::error::{invalid_input, to_datafusion};
+use crate::environment::EnvironmentOptions;
+use crate::error::to_datafusion;
 use crate::extension::{Extension, install};
-
-/// The database of a catalog when none is named.
-const DEFAULT_DATABASE: &str = "default";
 
 /// Settings of a fresh session that differ from the engine's: results show a table's own types, never views of them.
 pub(crate) fn session_defaults(options: &mut ConfigOptions) {
@@ -53,12 +52,27 @@ impl SqlContext {
         }
     }
 
+    /// A session in an environment of these options, with the reservations of sorts lowered where its pool is small; what
+    /// synchronous callbacks of the engine do runs on `handle`.
+    ///
+    /// # Errors
+    /// Those of [`EnvironmentOptions::build`].
+    pub fn with_environment(handle: Handle, options: &EnvironmentOptions) -> Result<Self> {
+        let environment = options.build().map_err(to_datafusion)?;
+        let mut config = SessionConfig::new();
+        options.tune(&mut config);
+        Self::with_config(handle, environment, config)
+    }
+
     /// A session with this environment; what synchronous callbacks of the engine do runs on `handle`.
     ///
     /// # Errors
     /// None in practice.
     pub fn with_runtime(handle: Handle, environment: Arc<RuntimeEnv>) -> Result<Self> {
-        let mut config = SessionConfig::new();
+        Self::with_config(handle, environment, SessionConfig::new())
+    }
+
+    fn with_config(handle: Handle, environment: Arc<RuntimeEnv>, mut config: SessionConfig) -> Result<Self> {
         session_defaults(config.options_mut());
         let extension = Extension::new(handle);
         let builder =
@@ -89,23 +103,7 @@ impl SqlContext {
         options: impl Into<Options>,
         default_database: Option<&str>,
     ) -> Result<()> {
-        if name.trim().is_empty() || name.contains(['"', '\'', '`']) {
-            return invalid_input(format!("the name of a catalog must not be empty or hold a quote, found '{name}'"));
-        }
-        let catalog = CatalogFactory::create(options.into()).await.map_err(to_datafusion)?;
-        let database = default_database.unwrap_or(DEFAULT_DATABASE);
-        if !database.is_empty() {
-            catalog.create_database(database, true, Default::default()).await.map_err(to_datafusion)?;
-        }
-        let first = self.extension.catalog_names().is_empty();
-        let provider = self.extension.add_catalog_with_database(name, catalog, database);
-        self.context.register_catalog(name, provider);
-        if first {
-            // Without a database names need two parts; the engine must have some word there.
-            let database = if database.is_empty() { DEFAULT_DATABASE } else { database };
-            Session::new(&self.context).set_current(name, database);
-        }
-        Ok(())
+        Session::new(&self.context).register_catalog(name, options.into(), default_database).await
     }
 
     /// Makes a catalog the current one, with its default database.
@@ -142,7 +140,23 @@ impl SqlContext {
     /// `InvalidInput` for a bad name; `NotFound` for a catalog that is not registered; `AlreadyExists` if the session has a
     /// temporary object of that name.
     pub fn register_batch(&self, name: &str, batch: RecordBatch) -> Result<()> {
-        Session::new(&self.context).register_batch(name, batch)
+        self.register_batches(name, batch.schema(), vec![batch])
+    }
+
+    /// As [`SqlContext::register_batch`], with any number of batches of one schema.
+    ///
+    /// # Errors
+    /// As [`SqlContext::register_batch`]; of the engine if a batch has another schema.
+    pub fn register_batches(&self, name: &str, schema: SchemaRef, batches: Vec<RecordBatch>) -> Result<()> {
+        Session::new(&self.context).register_batches(name, schema, batches)
+    }
+
+    /// Drops a temporary table or view of this session.
+    ///
+    /// # Errors
+    /// `InvalidInput` for a bad name; `NotFound`.
+    pub fn deregister(&self, name: &str) -> Result<()> {
+        Session::new(&self.context).deregister(name)
     }
 
     /// Runs one statement, as [`sql`](super::sql).

@@ -15,7 +15,9 @@ use datafusion::sql::sqlparser::parser::ParserError;
 use paimon_core::Error;
 use paimon_core::error::Entity;
 
+use super::balance::balance;
 use super::dialect::PaimonDialect;
+use super::number::keep_numbers;
 use super::rewrite::rewrite;
 use super::session::Session;
 use super::tokens::{Fragment, hint_text};
@@ -38,10 +40,11 @@ impl Session<'_> {
             .build()
             .and_then(|mut parser| parser.parse_statements());
         let mut statements = parsed.map_err(|e| syntax_error(e, hints))?;
-        let statement = match (statements.pop_front(), statements.is_empty()) {
+        let mut statement = match (statements.pop_front(), statements.is_empty()) {
             (Some(statement), true) => statement,
             _ => return Err(to_datafusion(Error::invalid_input("expected one statement"))),
         };
+        prepare(&mut statement);
         self.check(&statement)?;
         Ok(statement)
     }
@@ -159,6 +162,24 @@ impl Session<'_> {
             )));
         }
         Ok(())
+    }
+}
+
+/// Rewrites expressions that the engine would walk too deep or read as another value.
+fn prepare(statement: &mut EngineStatement) {
+    match statement {
+        EngineStatement::Statement(statement) => {
+            balance(statement.as_mut());
+            keep_numbers(statement.as_mut());
+        }
+        EngineStatement::Explain(explain) => prepare(&mut explain.statement),
+        EngineStatement::CopyTo(copy) => {
+            if let CopyToSource::Query(query) = &mut copy.source {
+                balance(query.as_mut());
+                keep_numbers(query.as_mut());
+            }
+        }
+        EngineStatement::CreateExternalTable(_) | EngineStatement::Reset(_) => {}
     }
 }
 

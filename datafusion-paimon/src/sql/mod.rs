@@ -4,10 +4,14 @@
 //! handed on (`engine`) after versions and hints are rewritten (`rewrite`). Invariants: no clause is ever ignored; what is
 //! not supported is refused by name before anything is read or written. Source: SQL sheet.
 
+mod assign;
+mod balance;
 mod constant;
 mod context;
 mod dialect;
 mod engine;
+mod exact;
+mod number;
 mod option_names;
 mod parse;
 mod printer;
@@ -18,12 +22,16 @@ mod statement;
 mod time_travel;
 mod tokens;
 mod type_planner;
+mod unique_names;
 mod zone;
 
 pub use context::SqlContext;
 pub use run::sql;
 
 pub(crate) use constant::simplify_with;
+pub(crate) use exact::{ExactLiterals, TimeComparisons};
+pub(crate) use number::number_function;
+pub(crate) use option_names::is_known;
 pub(crate) use run::{check_option, table_definition};
 pub(crate) use time_travel::VersionPlanner;
 pub(crate) use type_planner::PaimonTypePlanner;

@@ -6,6 +6,7 @@
 use std::fmt::{self, Display, Formatter, Write};
 
 use paimon_core::catalog::{ColumnMove, SchemaChange};
+use paimon_core::options::is_secret;
 use paimon_core::types::{DataField, DataType, MAX_LENGTH};
 
 use super::statement::*;
@@ -77,6 +78,11 @@ fn columns_text(columns: &[String]) -> String {
 fn options_text(options: &[(String, String)]) -> String {
     let option = |(k, v): &(String, String)| format!("{} = {}", quote_string(k), quote_string(v));
     format!("({})", options.iter().map(option).collect::<Vec<_>>().join(", "))
+}
+
+fn secrets_hidden(options: &[(String, String)]) -> Vec<(String, String)> {
+    let hide = |(k, v): &(String, String)| (k.clone(), if is_secret(k) { "******".to_owned() } else { v.clone() });
+    options.iter().map(hide).collect()
 }
 
 fn keys_text(keys: &[String]) -> String {
@@ -243,11 +249,55 @@ impl Display for AlterAction {
             Self::Unset { keys, if_exists: true } => write!(f, "RESET {}", keys_text(keys)),
             Self::Unset { keys, if_exists: false } => write!(f, "UNSET TBLPROPERTIES {}", keys_text(keys)),
             Self::RenameTo(name) => write!(f, "RENAME TO {}", name_text(name)),
+            Self::Tag(tag) => write!(f, "{tag}"),
             Self::DropPartitions { specs, if_exists } => {
                 let specs = specs.iter().map(|s| spec_text(s)).collect::<Vec<_>>().join(", ");
                 write!(f, "DROP {}{specs}", when(*if_exists, "IF EXISTS "))
             }
         }
+    }
+}
+
+impl Display for TagAction {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Create { name, or_replace, must_exist, if_not_exists, snapshot, retain } => {
+                let words = match (must_exist, or_replace) {
+                    (true, _) => "REPLACE TAG ",
+                    (false, true) => "CREATE OR REPLACE TAG ",
+                    (false, false) => "CREATE TAG ",
+                };
+                write!(f, "{words}{}{}", when(*if_not_exists, "IF NOT EXISTS "), quote_string(name))?;
+                if let Some(snapshot) = snapshot {
+                    write!(f, " AS OF VERSION {snapshot}")?;
+                }
+                match retain.as_deref().and_then(|r| r.split_once(' ')) {
+                    Some((number, "d")) => write!(f, " RETAIN {number} DAYS"),
+                    Some((number, "h")) => write!(f, " RETAIN {number} HOURS"),
+                    Some((number, _)) => write!(f, " RETAIN {number} MINUTES"),
+                    None => Ok(()),
+                }
+            }
+            Self::Delete { names, if_exists } => {
+                write!(f, "DELETE TAG {}{}", when(*if_exists, "IF EXISTS "), quote_string(names))
+            }
+            Self::Rename { from, to } => write!(f, "RENAME TAG {} TO {}", quote_string(from), quote_string(to)),
+        }
+    }
+}
+
+impl Display for CreateFunction {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let parameter = |p: &DataField| format!("{} {}", quote_identifier(&p.name), bare_type_text(&p.data_type));
+        write!(
+            f,
+            "CREATE {}TEMPORARY FUNCTION {}({}) RETURNS {} RETURN {}",
+            when(self.or_replace, "OR REPLACE "),
+            quote_identifier(&self.name),
+            self.parameters.iter().map(parameter).collect::<Vec<_>>().join(", "),
+            bare_type_text(&self.returns),
+            self.body
+        )
     }
 }
 
@@ -282,6 +332,11 @@ impl Display for Show {
             }
             Self::Tags(name) => write!(f, "SHOW TAGS {}", name_text(name)),
             Self::Snapshots(name) => write!(f, "SHOW SNAPSHOTS {}", name_text(name)),
+            Self::Branches(name) => write!(f, "SHOW BRANCHES {}", name_text(name)),
+            Self::DescribeDatabase(name) => write!(f, "DESCRIBE DATABASE {}", name_text(name)),
+            Self::TableExtended { database, like } => {
+                write!(f, "SHOW TABLE EXTENDED{} LIKE {}", within(database), quote_string(like))
+            }
             Self::Procedures => f.write_str("SHOW PROCEDURES"),
             Self::CurrentCatalog => f.write_str("SHOW CURRENT CATALOG"),
             Self::CurrentDatabase => f.write_str("SHOW CURRENT DATABASE"),
@@ -312,6 +367,17 @@ impl Display for Statement {
                 name_text(name),
                 when(*cascade, " CASCADE")
             ),
+            Self::CreateCatalog { name, if_not_exists, options } => write!(
+                f,
+                "CREATE CATALOG {}{} WITH {}",
+                when(*if_not_exists, "IF NOT EXISTS "),
+                quote_identifier(name),
+                options_text(&secrets_hidden(options))
+            ),
+            Self::CreateFunction(function) => write!(f, "{function}"),
+            Self::DropFunction { name, if_exists } => {
+                write!(f, "DROP TEMPORARY FUNCTION {}{}", when(*if_exists, "IF EXISTS "), quote_identifier(name))
+            }
             Self::CreateTable(table) => write!(f, "{table}"),
             Self::DropTable { names, if_exists, temporary } => write!(
                 f,

@@ -19,8 +19,9 @@ use paimon_core::{Error, Identifier, Table};
 
 use super::parse::cursor::Name;
 use super::printer::name_text;
-use crate::catalog::PaimonCatalogProvider;
+use crate::catalog::{PaimonCatalogProvider, TemporaryObject, TemporaryObjects};
 use crate::error::to_datafusion;
+use crate::extension::Extension;
 use crate::procedure::ok_batch;
 
 /// A name with all its parts.
@@ -138,6 +139,20 @@ impl<'a> Session<'a> {
     pub(crate) fn is_ours(&self, name: &Name) -> bool {
         let catalog = self.resolve(name).catalog;
         self.paimon(&catalog).is_some() || !self.has_catalog(&catalog)
+    }
+
+    /// The temporary objects of the session in a catalog, ours or not.
+    pub(crate) fn temporary_objects(&self, catalog: &str) -> TemporaryObjects {
+        match (self.paimon(catalog), Extension::of(&self.state)) {
+            (Some(provider), _) => provider.temporary().clone(),
+            (None, Some(extension)) => extension.temporary(catalog),
+            (None, None) => TemporaryObjects::default(),
+        }
+    }
+
+    /// The temporary object of this name.
+    pub(crate) fn temporary(&self, path: &ObjectPath) -> Option<TemporaryObject> {
+        self.temporary_objects(&path.catalog).get(&path.database, &path.object)
     }
 
     /// A database of any catalog.

@@ -4,7 +4,7 @@
 //! printing a statement and parsing it again gives the same value (`printer.rs`).
 
 use paimon_core::catalog::{ColumnMove, SchemaChange};
-use paimon_core::types::DataField;
+use paimon_core::types::{DataField, DataType};
 
 use super::parse::cursor::Name;
 use super::tokens::Fragment;
@@ -27,6 +27,24 @@ pub(crate) enum Statement {
         if_exists: bool,
         /// CASCADE.
         cascade: bool,
+    },
+    /// CREATE CATALOG.
+    CreateCatalog {
+        /// Catalog.
+        name: String,
+        /// IF NOT EXISTS.
+        if_not_exists: bool,
+        /// Options in the order given.
+        options: Vec<(String, String)>,
+    },
+    /// CREATE TEMPORARY FUNCTION.
+    CreateFunction(Box<CreateFunction>),
+    /// DROP TEMPORARY FUNCTION.
+    DropFunction {
+        /// Function.
+        name: String,
+        /// IF EXISTS.
+        if_exists: bool,
     },
     /// CREATE TABLE, also temporary, AS and LIKE.
     CreateTable(Box<CreateTable>),
@@ -175,6 +193,55 @@ pub(crate) struct CreateView {
     pub(crate) query: Fragment,
 }
 
+/// CREATE TEMPORARY FUNCTION.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct CreateFunction {
+    /// Function.
+    pub(crate) name: String,
+    /// OR REPLACE.
+    pub(crate) or_replace: bool,
+    /// Names and types of the parameters.
+    pub(crate) parameters: Vec<DataField>,
+    /// Type of the result.
+    pub(crate) returns: DataType,
+    /// The expression that it stands for.
+    pub(crate) body: Fragment,
+}
+
+/// A change of the tags of a table.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum TagAction {
+    /// CREATE TAG and REPLACE TAG.
+    Create {
+        /// Tag.
+        name: String,
+        /// OR REPLACE: an existing tag is moved.
+        or_replace: bool,
+        /// REPLACE TAG: the tag must exist.
+        must_exist: bool,
+        /// IF NOT EXISTS.
+        if_not_exists: bool,
+        /// AS OF VERSION.
+        snapshot: Option<u32>,
+        /// RETAIN, as a duration.
+        retain: Option<String>,
+    },
+    /// DELETE TAG.
+    Delete {
+        /// Tags, with commas between.
+        names: String,
+        /// IF EXISTS.
+        if_exists: bool,
+    },
+    /// RENAME TAG.
+    Rename {
+        /// Tag.
+        from: String,
+        /// New name.
+        to: String,
+    },
+}
+
 /// An action of ALTER TABLE.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum AlterAction {
@@ -214,6 +281,8 @@ pub(crate) enum AlterAction {
     },
     /// RENAME TO.
     RenameTo(Name),
+    /// A change of tags.
+    Tag(TagAction),
     /// DROP PARTITION.
     DropPartitions {
         /// Specs.
@@ -303,6 +372,8 @@ pub(crate) enum Show {
     },
     /// Tags.
     Tags(Name),
+    /// Branches.
+    Branches(Name),
     /// Snapshots.
     Snapshots(Name),
     /// Procedures.
@@ -324,4 +395,13 @@ pub(crate) enum Show {
     },
     /// Columns and everything else about a table.
     DescribeExtended(Name),
+    /// What is known of a database.
+    DescribeDatabase(Name),
+    /// Tables of a database with everything about them.
+    TableExtended {
+        /// Database.
+        database: Option<Name>,
+        /// LIKE.
+        like: String,
+    },
 }

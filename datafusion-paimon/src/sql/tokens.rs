@@ -13,10 +13,12 @@ use paimon_core::{Error, Result};
 
 use super::dialect::PaimonDialect;
 
-/// Brackets may nest so deep, and so many queries or conditions may be joined.
+/// Brackets may nest so deep, and so many queries may be united.
 const MAX_DEPTH: usize = 1_000;
-/// So many other operators may be chained in one expression. The engine names the columns of SELECT by a recursion that
-/// is not protected against deep expressions, so that conditions there count as operators.
+/// So many AND and OR may be chained in one expression; their tree is balanced (`balance.rs`).
+const MAX_CONDITIONS: usize = 10_000;
+/// So many other operators may be chained in one expression: the engine names the columns of SELECT by a recursion that is
+/// not protected against deep expressions.
 const MAX_CHAIN: usize = 200;
 
 /// Some tokens of a statement, kept for the engine's parser. Equal if the tokens are; positions do not count.
@@ -193,15 +195,15 @@ enum Effect {
     Condition,
     /// UNION and the like.
     SetOperator,
-    /// Another expression begins; in a list of columns or not, or as before.
-    Fresh(Option<bool>),
+    /// Another expression begins.
+    Fresh,
     None,
 }
 
 fn effect(token: &Token) -> Effect {
     use Keyword as K;
     let word = match token {
-        Token::Comma => return Effect::Fresh(None),
+        Token::Comma => return Effect::Fresh,
         Token::Number(..)
         | Token::SingleQuotedString(_)
         | Token::HexStringLiteral(_)
@@ -221,9 +223,8 @@ fn effect(token: &Token) -> Effect {
         K::AND | K::OR | K::XOR => Effect::Condition,
         K::NOT | K::IS | K::IN | K::LIKE | K::ILIKE | K::BETWEEN | K::DIV | K::COLLATE | K::AT => Effect::Chain,
         K::UNION | K::EXCEPT | K::INTERSECT | K::MINUS => Effect::SetOperator,
-        K::SELECT => Effect::Fresh(Some(true)),
-        K::FROM | K::WHERE | K::VALUES | K::ON | K::HAVING | K::SET => Effect::Fresh(Some(false)),
-        K::WHEN | K::THEN | K::ELSE => Effect::Fresh(None),
+        K::SELECT | K::FROM | K::WHERE | K::VALUES | K::ON | K::HAVING | K::SET => Effect::Fresh,
+        K::WHEN | K::THEN | K::ELSE => Effect::Fresh,
         _ => Effect::None,
     }
 }
@@ -231,7 +232,6 @@ fn effect(token: &Token) -> Effect {
 /// The expression within one pair of brackets.
 #[derive(Clone, Copy, Default)]
 struct Level {
-    columns: bool,
     chain: usize,
     conditions: usize,
     set_operators: usize,
@@ -243,16 +243,12 @@ impl Level {
     fn take(&mut self, effect: Effect) {
         match effect {
             Effect::Chain => self.chain += 1,
-            Effect::Condition if self.columns => self.chain += 1,
             Effect::Condition => {
                 self.conditions += 1;
                 self.chain = 0;
             }
             Effect::SetOperator => self.set_operators += 1,
-            Effect::Fresh(columns) => {
-                self.columns = columns.unwrap_or(self.columns);
-                (self.chain, self.conditions) = (0, 0);
-            }
+            Effect::Fresh => (self.chain, self.conditions) = (0, 0),
             Effect::None => {}
         }
         self.deepest_chain = self.deepest_chain.max(self.chain);
@@ -267,7 +263,7 @@ impl Level {
     }
 
     fn is_too_deep(&self) -> bool {
-        self.deepest_chain > MAX_CHAIN || self.most_conditions > MAX_DEPTH || self.set_operators > MAX_DEPTH
+        self.deepest_chain > MAX_CHAIN || self.most_conditions > MAX_CONDITIONS || self.set_operators > MAX_DEPTH
     }
 }
 
@@ -279,7 +275,7 @@ fn check_depth(tokens: &[TokenWithSpan]) -> Result<()> {
         match &token.token {
             Token::LParen | Token::LBracket | Token::LBrace => {
                 outer.push(level);
-                level = Level { columns: level.columns, ..Level::default() };
+                level = Level::default();
             }
             Token::RParen | Token::RBracket | Token::RBrace => {
                 if let Some(mut around) = outer.pop() {
@@ -291,7 +287,8 @@ fn check_depth(tokens: &[TokenWithSpan]) -> Result<()> {
         }
         if level.is_too_deep() || outer.len() > MAX_DEPTH {
             return Err(Error::invalid_input(format!(
-                "the statement nests too deep: more than {MAX_CHAIN} operators or {MAX_DEPTH} levels{}",
+                "the statement nests too deep: more than {MAX_CHAIN} operators, {MAX_CONDITIONS} AND and OR, or {MAX_DEPTH} \
+                 levels{}",
                 at(token.span.start)
             )));
         }
@@ -334,8 +331,7 @@ mod tests {
             format!("SELECT a{}", "[1]".repeat(20_000)),
             format!("SELECT a{}", "::INT".repeat(20_000)),
             format!("SELECT {}1{}", "(".repeat(30), " + 1 + 1 + 1 + 1 + 1 + 1 + 1 + 1)".repeat(30)),
-            format!("SELECT 1 WHERE a{}", " OR a".repeat(2_000)),
-            format!("SELECT a{}", " OR a".repeat(300)),
+            format!("SELECT 1 WHERE a{}", " OR a".repeat(20_000)),
         ];
         for sql in cases {
             let error = tokenize(&sql).map(|tokens| tokens.len()).unwrap_err();
@@ -345,6 +341,7 @@ mod tests {
         tokenize(&format!("SELECT a IN ({}1)", "1, ".repeat(20_000))).unwrap();
         tokenize(&format!("SELECT 1 WHERE (a = 1{}) AND b", " OR a = 2".repeat(900))).unwrap();
         tokenize(&format!("SELECT {}1", "a + b, ".repeat(20_000))).unwrap();
+        tokenize(&format!("SELECT a{}", " AND a".repeat(5_000))).unwrap();
     }
 
     #[test]

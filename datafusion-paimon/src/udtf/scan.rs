@@ -10,6 +10,7 @@ use super::constant::constant_text;
 use super::target::{Target, context};
 use crate::blocking;
 use crate::error::{invalid_input, to_datafusion};
+use crate::sql::is_known;
 
 /// The function `paimon_scan`.
 #[derive(Debug, Clone)]
@@ -35,6 +36,9 @@ impl TableFunctionImpl for ScanFunction {
         }
         let options: BTreeMap<String, Option<String>> =
             pairs.iter().map(|[key, value]| (key.clone(), Some(value.clone()))).collect();
+        if let Some(unknown) = options.keys().find(|key| !is_known(key)) {
+            return invalid_input(format!("paimon_scan: unknown option '{unknown}'"));
+        }
         provider(&self.target, &args, name, options)
     }
 }

@@ -1,19 +1,26 @@
-//! Batches of the engine as batches of the table: columns by position, cast to the table's types.
+//! Batches of the engine as batches of the table: columns by position, stored with the table's types.
 //!
 //! Invariants: a value that does not fit is an error, never null; nulls in NOT NULL columns are left to the writer, which
-//! knows defaults and names the column.
+//! knows defaults and names the column. Blanks beyond the length of a text column are cut, anything else there is left to
+//! the writer to refuse. Source: SQL sheet SQL-134, SQL-135.
 
 use std::sync::Arc;
 
-use datafusion::arrow::compute::{CastOptions, can_cast_types, cast_with_options};
+use datafusion::arrow::array::{ArrayRef, AsArray, StringArray};
+use datafusion::arrow::compute::can_cast_types;
 use datafusion::arrow::datatypes::{Field, Schema, SchemaRef};
 use datafusion::arrow::record_batch::{RecordBatch, RecordBatchOptions};
+use paimon_core::types::{DataType, MAX_LENGTH, RowType, to_arrow_schema};
 use paimon_core::{Error, Result};
+
+use super::store::store;
 
 /// Casts batches by position.
 #[derive(Debug, Clone)]
 pub(crate) struct Conform {
     schema: SchemaRef,
+    /// How many characters each text column takes.
+    lengths: Vec<Option<usize>>,
 }
 
 impl Conform {
@@ -21,7 +28,8 @@ impl Conform {
     ///
     /// # Errors
     /// `SchemaMismatch` for another number of columns, or naming a column whose type cannot be cast.
-    pub(crate) fn try_new(input: &Schema, table: &Schema) -> Result<Self> {
+    pub(crate) fn try_new(input: &Schema, row: &RowType) -> Result<Self> {
+        let table = to_arrow_schema(row);
         if input.fields().len() != table.fields().len() {
             return Err(Error::schema_mismatch(format!(
                 "expected {} columns, found {}",
@@ -40,7 +48,8 @@ impl Conform {
             }
         }
         let nullable = |field: &Arc<Field>| field.as_ref().clone().with_nullable(true);
-        Ok(Self { schema: Arc::new(Schema::new(table.fields().iter().map(nullable).collect::<Vec<_>>())) })
+        let schema = Arc::new(Schema::new(table.fields().iter().map(nullable).collect::<Vec<_>>()));
+        Ok(Self { schema, lengths: row.fields().iter().map(|f| text_length(&f.data_type)).collect() })
     }
 
     /// The batch with the table's columns, all of them nullable.
@@ -48,11 +57,10 @@ impl Conform {
     /// # Errors
     /// `SchemaMismatch` naming the column and a value that does not fit.
     pub(crate) fn batch(&self, batch: &RecordBatch) -> Result<RecordBatch> {
-        let strict = CastOptions { safe: false, ..CastOptions::default() };
-        let columns = (batch.columns().iter().zip(self.schema.fields()))
-            .map(|(column, field)| {
-                cast_with_options(column, field.data_type(), &strict)
-                    .map_err(|e| Error::schema_mismatch(format!("column {}: {e}", field.name())))
+        let columns = (batch.columns().iter().zip(self.schema.fields()).zip(&self.lengths))
+            .map(|((column, field), length)| {
+                let stored = store(column, field.name(), field.data_type())?;
+                Ok(length.map_or(Arc::clone(&stored), |limit| without_blanks(&stored, limit)))
             })
             .collect::<Result<Vec<_>>>()?;
         let options = RecordBatchOptions::new().with_row_count(Some(batch.num_rows()));
@@ -60,19 +68,45 @@ impl Conform {
     }
 }
 
+fn text_length(data_type: &DataType) -> Option<usize> {
+    let length = match data_type {
+        DataType::Char(t) => t.length(),
+        DataType::VarChar(t) => t.length(),
+        _ => return None,
+    };
+    (length != MAX_LENGTH).then_some(usize::try_from(length).unwrap_or(usize::MAX))
+}
+
+/// Texts without the blanks behind their first `limit` characters, if there is nothing else behind them.
+fn without_blanks(array: &ArrayRef, limit: usize) -> ArrayRef {
+    let texts = array.as_string::<i32>();
+    // A text of so few bytes cannot have more characters.
+    if !texts.iter().flatten().any(|text| text.len() > limit && text.ends_with(' ')) {
+        return Arc::clone(array);
+    }
+    let cut = |text: &'_ str| {
+        let end = text.char_indices().nth(limit).map_or(text.len(), |(i, _)| i);
+        let (kept, rest) = text.split_at(end);
+        if rest.bytes().all(|b| b == b' ') { kept.to_owned() } else { text.to_owned() }
+    };
+    Arc::new(texts.iter().map(|text| text.map(cut)).collect::<StringArray>())
+}
+
 #[cfg(test)]
 mod tests {
-    use datafusion::arrow::array::{AsArray, Int64Array, StringViewArray};
-    use datafusion::arrow::datatypes::{DataType, Int32Type};
+    use datafusion::arrow::array::{Int64Array, StringViewArray};
+    use datafusion::arrow::datatypes::{DataType as ArrowType, Int32Type};
+    use paimon_core::types::{DataField, IntType, VarCharType};
 
     use super::*;
 
-    fn table() -> Schema {
-        Schema::new(vec![Field::new("id", DataType::Int32, false), Field::new("name", DataType::Utf8, true)])
+    fn table() -> RowType {
+        let id = DataField::new(0, "id".to_owned(), DataType::Int(IntType::with_nullable(false)));
+        RowType::new(vec![id, DataField::new(1, "name".to_owned(), DataType::VarChar(VarCharType::string_type()))])
     }
 
     fn input() -> Schema {
-        Schema::new(vec![Field::new("a", DataType::Int64, true), Field::new("b", DataType::Utf8View, true)])
+        Schema::new(vec![Field::new("a", ArrowType::Int64, true), Field::new("b", ArrowType::Utf8View, true)])
     }
 
     fn batch(id: i64) -> RecordBatch {
@@ -98,7 +132,18 @@ mod tests {
 
     #[test]
     fn another_number_of_columns_is_refused() {
-        let one = Schema::new(vec![Field::new("a", DataType::Int64, true)]);
+        let one = Schema::new(vec![Field::new("a", ArrowType::Int64, true)]);
         assert!(Conform::try_new(&one, &table()).is_err());
+    }
+
+    #[test]
+    fn blanks_beyond_the_length_are_cut() {
+        let texts =
+            Arc::new(StringArray::from(vec![Some("ab  "), None, Some("é   "), Some("abcd"), Some("a ")])) as ArrayRef;
+        let cut = without_blanks(&texts, 3);
+        assert_eq!(
+            cut.as_string::<i32>(),
+            &StringArray::from(vec![Some("ab "), None, Some("é  "), Some("abcd"), Some("a ")])
+        );
     }
 }

@@ -32,7 +32,7 @@ use paimon_core::commit::Overwrite;
 use paimon_core::runtime::Resources;
 use paimon_core::spec::{CommitMessage, DYNAMIC_PARTITION_OVERWRITE};
 use paimon_core::table::WriteBuilder;
-use paimon_core::types::{Datum, to_arrow_schema};
+use paimon_core::types::Datum;
 use paimon_core::{Error, Table};
 use tokio::sync::mpsc;
 
@@ -98,7 +98,7 @@ pub struct InputOnCaller;
 /// `SchemaMismatch` if the columns are not those of the table; `Unsupported` if the table cannot be written yet;
 /// `InvalidInput` if the handle is pinned to a snapshot.
 pub fn insert_plan(table: Table, input: Arc<dyn ExecutionPlan>, mode: WriteMode) -> Result<Arc<dyn ExecutionPlan>> {
-    let conform = Conform::try_new(&input.schema(), &to_arrow_schema(&table.schema().row_type()))
+    let conform = Conform::try_new(&input.schema(), &table.schema().row_type())
         .map_err(|e| to_datafusion(e.with_context("table", table.identifier())))?;
     let builder = table.new_batch_write_builder().with_overwrite(mode.to_overwrite());
     // Refuses before anything is read.

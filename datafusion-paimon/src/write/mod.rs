@@ -2,6 +2,9 @@
 
 mod conform;
 mod insert;
+mod store;
 mod uncommitted;
+
+pub(crate) use store::store;
 
 pub use insert::{InputOnCaller, WriteMode, insert_plan};

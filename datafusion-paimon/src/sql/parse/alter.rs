@@ -10,7 +10,7 @@ use paimon_core::{Error, Result};
 
 use super::Grammar;
 use super::cursor::Cursor;
-use crate::sql::statement::{AlterAction, Statement};
+use crate::sql::statement::{AlterAction, Statement, TagAction};
 
 /// Actions that are refused, by their first words.
 const REFUSED: [(&[&str], &str); 20] = [
@@ -64,10 +64,13 @@ impl Grammar<'_> {
         while c.eat_token(&Token::Comma) {
             actions.extend(action(c)?);
         }
-        let alone = |a: &AlterAction| matches!(a, AlterAction::RenameTo(_) | AlterAction::DropPartitions { .. });
+        let alone = |a: &AlterAction| {
+            matches!(a, AlterAction::RenameTo(_) | AlterAction::Tag(_) | AlterAction::DropPartitions { .. })
+        };
         if actions.len() > 1 && actions.iter().any(alone) {
             return Err(Error::unsupported(
-                "RENAME TO and DROP PARTITION together with other actions is not supported; write two statements",
+                "RENAME TO, DROP PARTITION and changes of tags together with other actions are not supported; write two \
+                 statements",
             ));
         }
         Ok(Some(Statement::AlterTable { name, if_exists, actions }))
@@ -106,9 +109,11 @@ fn action(c: &mut Cursor) -> Result<Vec<AlterAction>> {
             return Err(c.unsupported(what));
         }
     }
-    let tag_or_branch = |n: usize| ["TAG", "BRANCH"].iter().any(|word| c.is_at(n, word));
-    if c.is_any(&REFS) && (tag_or_branch(1) || c.is_at(1, "OR") || c.is("FAST")) {
-        return Err(c.unsupported("a change of tags or branches by ALTER TABLE (CALL sys.create_tag and the like)"));
+    if c.is_any(&REFS) && (c.is_at(1, "BRANCH") || c.is("FAST")) {
+        return Err(c.unsupported("a change of branches by ALTER TABLE (CALL sys.create_branch and the like)"));
+    }
+    if c.is_any(&REFS) && (c.is_at(1, "TAG") || c.are(&["CREATE", "OR", "REPLACE", "TAG"])) {
+        return tag(c).map(|action| vec![AlterAction::Tag(action)]);
     }
     if c.eat(&["ADD"]) {
         return add(c);
@@ -151,6 +156,63 @@ fn action(c: &mut Cursor) -> Result<Vec<AlterAction>> {
         return Ok(vec![AlterAction::Change(SchemaChange::UpdateComment { comment })]);
     }
     Err(c.expected("ADD, DROP, RENAME, ALTER, MODIFY, CHANGE, SET, UNSET, RESET or COMMENT"))
+}
+
+/// CREATE, REPLACE, DELETE and RENAME TAG.
+fn tag(c: &mut Cursor) -> Result<TagAction> {
+    let or_replace = c.are(&["CREATE", "OR", "REPLACE"]);
+    let must_exist = c.is("REPLACE");
+    if or_replace {
+        c.eat(&["CREATE", "OR", "REPLACE"]);
+    }
+    if !or_replace && c.eat(&["DELETE"]) {
+        c.expect("TAG")?;
+        let if_exists = c.eat(&["IF", "EXISTS"]);
+        return Ok(TagAction::Delete { names: tag_name(c)?, if_exists });
+    }
+    if !or_replace && c.eat(&["RENAME"]) {
+        c.expect("TAG")?;
+        let from = tag_name(c)?;
+        c.expect("TO")?;
+        return Ok(TagAction::Rename { from, to: tag_name(c)? });
+    }
+    if !or_replace {
+        c.next();
+    }
+    c.expect("TAG")?;
+    let if_not_exists = !must_exist && c.eat(&["IF", "NOT", "EXISTS"]);
+    if if_not_exists && or_replace {
+        return Err(Error::invalid_input("OR REPLACE and IF NOT EXISTS exclude each other"));
+    }
+    let name = tag_name(c)?;
+    let snapshot = match c.eat(&["AS", "OF", "VERSION"]) {
+        true => Some(c.unsigned()?),
+        false => None,
+    };
+    let retain = match c.eat(&["RETAIN"]) {
+        true => Some(duration(c)?),
+        false => None,
+    };
+    Ok(TagAction::Create { name, or_replace, must_exist, if_not_exists, snapshot, retain })
+}
+
+/// The name of a tag: an identifier, or a string, which is never folded.
+fn tag_name(c: &mut Cursor) -> Result<String> {
+    match c.peek() {
+        Token::SingleQuotedString(_) => c.string(),
+        _ => c.identifier(),
+    }
+}
+
+/// `7 DAYS`.
+fn duration(c: &mut Cursor) -> Result<String> {
+    let number = c.unsigned()?;
+    for (word, unit) in [("DAYS", "d"), ("HOURS", "h"), ("MINUTES", "min")] {
+        if c.eat(&[word]) {
+            return Ok(format!("{number} {unit}"));
+        }
+    }
+    Err(c.expected("DAYS, HOURS or MINUTES"))
 }
 
 /// A comment, or NULL for none.

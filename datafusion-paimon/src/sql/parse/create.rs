@@ -9,7 +9,7 @@ use paimon_core::{Error, Result};
 
 use super::Grammar;
 use super::cursor::Cursor;
-use crate::sql::statement::{Column, Columns, CreateTable, CreateView, Like, Statement};
+use crate::sql::statement::{Column, Columns, CreateFunction, CreateTable, CreateView, Like, Statement};
 
 /// Attributes of a column that are refused, by their first word.
 const REFUSED_ATTRIBUTES: [&str; 14] = [
@@ -100,13 +100,24 @@ impl Grammar<'_> {
         if c.eat(&["VIEW"]) {
             return self.create_view(c, or_replace, temporary);
         }
+        if c.eat(&["FUNCTION"]) {
+            return match temporary {
+                true => create_function(c, or_replace).map(Some),
+                false => Err(c.unsupported(
+                    "CREATE FUNCTION (filesystem catalogs hold no functions; use CREATE TEMPORARY FUNCTION)",
+                )),
+            };
+        }
         if temporary {
-            return Err(c.unsupported("CREATE TEMPORARY FUNCTION"));
+            return Err(c.expected("TABLE, VIEW or FUNCTION"));
         }
-        match c.is("CATALOG") {
-            true => Err(c.unsupported("CREATE CATALOG")),
-            false => Ok(None),
+        if c.eat(&["CATALOG"]) {
+            let if_not_exists = c.eat(&["IF", "NOT", "EXISTS"]);
+            let name = c.identifier()?;
+            c.expect("WITH")?;
+            return Ok(Some(Statement::CreateCatalog { name, if_not_exists, options: c.options()? }));
         }
+        Ok(None)
     }
 
     fn create_database(&self, c: &mut Cursor) -> Result<Option<Statement>> {
@@ -186,6 +197,34 @@ impl Grammar<'_> {
         let view = CreateView { name, or_replace, if_not_exists, columns, query: query(c)? };
         Ok(Some(Statement::CreateView(Box::new(view))))
     }
+}
+
+/// `f(a T, ..) RETURNS T RETURN expression`.
+fn create_function(c: &mut Cursor, or_replace: bool) -> Result<Statement> {
+    if c.is("IF") {
+        return Err(c.unsupported("IF NOT EXISTS of CREATE TEMPORARY FUNCTION"));
+    }
+    let name = c.identifier()?;
+    let parameter = |c: &mut Cursor| Ok(DataField::new(0, c.identifier()?, c.bare_type()?));
+    let parameters = match (c.peek(), c.peek_at(1)) {
+        (Token::LParen, Token::RParen) => {
+            c.skip_group()?;
+            Vec::new()
+        }
+        _ => c.list(parameter)?,
+    };
+    if let Some((i, twice)) =
+        parameters.iter().enumerate().find(|(i, p)| parameters[..*i].iter().any(|other| other.name == p.name))
+    {
+        return Err(Error::invalid_input(format!("parameter {} ({}) occurs twice", i + 1, twice.name)));
+    }
+    c.expect("RETURNS")?;
+    let returns = c.bare_type()?;
+    c.expect("RETURN")?;
+    if c.at_end() {
+        return Err(c.expected("an expression"));
+    }
+    Ok(Statement::CreateFunction(Box::new(CreateFunction { name, or_replace, parameters, returns, body: c.rest() })))
 }
 
 /// Whether the parenthesis at the cursor opens a query.

@@ -26,11 +26,20 @@ impl Grammar<'_> {
         if c.eat(&["VIEW"]) {
             return self.drop_view(c, temporary);
         }
+        if c.eat(&["FUNCTION"]) {
+            if !temporary {
+                return Err(c.unsupported(
+                    "DROP FUNCTION (filesystem catalogs hold no functions; DROP TEMPORARY FUNCTION drops a temporary one)",
+                ));
+            }
+            let if_exists = c.eat(&["IF", "EXISTS"]);
+            return Ok(Some(Statement::DropFunction { name: c.identifier()?, if_exists }));
+        }
         if temporary {
-            return Err(c.expected("TABLE or VIEW"));
+            return Err(c.expected("TABLE, VIEW or FUNCTION"));
         }
         match c.is("CATALOG") {
-            true => Err(c.unsupported("DROP CATALOG")),
+            true => Err(c.unsupported("DROP CATALOG (a session keeps its catalogs)")),
             false => Ok(None),
         }
     }

@@ -43,6 +43,12 @@ impl Grammar<'_> {
             Show::Tags(c.name()?)
         } else if c.eat(&["SNAPSHOTS"]) {
             Show::Snapshots(c.name()?)
+        } else if c.eat(&["BRANCHES"]) {
+            Show::Branches(c.name()?)
+        } else if c.eat(&["TABLE", "EXTENDED"]) {
+            let database = in_name(c)?;
+            c.expect("LIKE")?;
+            Show::TableExtended { database, like: c.string()? }
         } else if c.eat(&["PROCEDURES"]) {
             Show::Procedures
         } else if c.eat(&["CURRENT", "CATALOG"]) {
@@ -51,7 +57,7 @@ impl Grammar<'_> {
             Show::CurrentDatabase
         } else if c.eat(&["ALL"]) && c.at_end() {
             Show::AllVariables
-        } else if c.is("BRANCHES") || c.are(&["TABLE", "EXTENDED"]) || c.are(&["CREATE", "VIEW"]) {
+        } else if c.are(&["CREATE", "VIEW"]) {
             return Err(c.unsupported("this form of SHOW"));
         } else {
             return self.show_variable(c);
@@ -82,7 +88,16 @@ impl Grammar<'_> {
 
     pub(super) fn describe(&self, c: &mut Cursor) -> Result<Option<Statement>> {
         c.next();
-        if c.is_any(&["DATABASE", "SCHEMA", "FUNCTION"]) && matches!(c.peek_at(1), Token::Word(_)) {
+        if c.is_any(&["DATABASE", "SCHEMA"]) && matches!(c.peek_at(1), Token::Word(_)) {
+            c.next();
+            c.eat(&["EXTENDED"]);
+            let name = c.name()?;
+            if name.len() > 2 {
+                return Err(c.expected("[catalog.]database"));
+            }
+            return Ok(Some(Statement::Show(Show::DescribeDatabase(name))));
+        }
+        if c.is("FUNCTION") && matches!(c.peek_at(1), Token::Word(_)) {
             return Err(c.unsupported("DESCRIBE of anything but a table or a query"));
         }
         let extended = (c.is("EXTENDED") || c.is("FORMATTED")) && matches!(c.peek_at(1), Token::Word(_));

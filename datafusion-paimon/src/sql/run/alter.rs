@@ -10,7 +10,7 @@ use paimon_core::{Error, Table};
 use super::drop::is_absent;
 use crate::catalog::PaimonCatalogProvider;
 use crate::error::to_datafusion;
-use crate::sql::constant::{default_text, evaluate};
+use crate::sql::constant::{default_text, evaluate_constant};
 use crate::sql::parse::cursor::Name;
 use crate::sql::session::{ObjectPath, Session};
 use crate::sql::statement::{AlterAction, PartitionValue};
@@ -23,6 +23,7 @@ impl Session<'_> {
         };
         match actions {
             [AlterAction::RenameTo(target)] => self.rename_table(&provider, &path, target).await,
+            [AlterAction::Tag(action)] => self.change_tag(&table, action).await,
             [AlterAction::DropPartitions { specs, if_exists }] => {
                 self.refuse_selectors(&provider, &path, "DROP PARTITION")?;
                 self.drop_partitions(&table, specs, *if_exists).await
@@ -64,7 +65,7 @@ impl Session<'_> {
                         format!("Column {column} does not exist in the {} table.", table.identifier()),
                     )));
                 };
-                let value = evaluate(&self.state, default)?;
+                let value = evaluate_constant(&self.state, default)?;
                 let default_value = default_text(&value, &column, &data_type)?;
                 vec![SchemaChange::UpdateColumnDefault { path: path.clone(), default_value }]
             }
@@ -89,7 +90,7 @@ impl Session<'_> {
                 }
                 changes
             }
-            AlterAction::RenameTo(_) | AlterAction::DropPartitions { .. } => {
+            AlterAction::RenameTo(_) | AlterAction::Tag(_) | AlterAction::DropPartitions { .. } => {
                 return Err(to_datafusion(Error::internal("an action that stands alone is not among others")));
             }
         })

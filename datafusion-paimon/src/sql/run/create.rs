@@ -8,10 +8,10 @@ use std::sync::Arc;
 
 use datafusion::common::Column as PlanColumn;
 use datafusion::error::Result;
-use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan, LogicalPlanBuilder};
+use datafusion::logical_expr::{Expr, LogicalPlan, LogicalPlanBuilder};
 use datafusion::prelude::DataFrame;
 use datafusion::sql::parser::Statement as EngineStatement;
-use datafusion::sql::sqlparser::ast::Statement as Ast;
+use datafusion::sql::sqlparser::ast::{Query, Statement as Ast};
 use futures::FutureExt;
 use paimon_core::error::Entity;
 use paimon_core::runtime::finish_in_background;
@@ -20,11 +20,13 @@ use paimon_core::{Catalog, Error, ErrorKind, Identifier, Schema};
 
 use crate::catalog::PaimonCatalogProvider;
 use crate::error::to_datafusion;
-use crate::sql::constant::{default_text, evaluate};
+use crate::sql::assign::assign;
+use crate::sql::constant::{default_text, evaluate_constant};
 use crate::sql::parse::cursor::Name;
 use crate::sql::session::{ObjectPath, Session};
 use crate::sql::statement::{Columns, CreateTable, Like};
 use crate::sql::tokens::Fragment;
+use crate::sql::unique_names::make_names_unique;
 use crate::write::WriteMode;
 
 /// Options that LIKE does not copy: they say where a table is, not what it is.
@@ -70,7 +72,7 @@ impl Session<'_> {
             .map(|column| {
                 let mut field = column.field.clone();
                 if let Some(default) = &column.default {
-                    let value = evaluate(&self.state, default)?;
+                    let value = evaluate_constant(&self.state, default)?;
                     field.default_value = default_text(&value, &field.name, &field.data_type)?;
                 }
                 Ok(field)
@@ -128,7 +130,10 @@ impl Session<'_> {
                 ))),
             };
         }
-        let plan = self.plan_query(query).await?;
+        let plan = match table.columns {
+            Columns::Absent => self.plan_query(query).await?,
+            _ => self.plan_positional(query).await?,
+        };
         let fields = self.fields_of_query(table, &plan)?;
         let schema = complete(Schema { fields: fields.clone(), ..Schema::default() }, table, false)?;
         let input = positional(plan, &fields)?;
@@ -159,12 +164,39 @@ impl Session<'_> {
     /// # Errors
     /// Those of the engine; `InvalidInput` if it is no query.
     pub(super) async fn plan_query(&self, query: &Fragment) -> Result<LogicalPlan> {
-        let statement = self.parse_for_engine(query)?;
-        let is_query = matches!(&statement, EngineStatement::Statement(ast) if matches!(ast.as_ref(), Ast::Query(_)));
-        if !is_query {
-            return Err(to_datafusion(Error::invalid_input(format!("expected a query, found {query}"))));
+        let query = self.parse_query(query)?;
+        self.plan_parsed(query).await
+    }
+
+    /// As [`Session::plan_query`], for a query whose columns are taken by position: two of them may have one name.
+    ///
+    /// # Errors
+    /// As [`Session::plan_query`].
+    pub(super) async fn plan_positional(&self, query: &Fragment) -> Result<LogicalPlan> {
+        let mut query = self.parse_query(query)?;
+        make_names_unique(&mut query);
+        self.plan_parsed(query).await
+    }
+
+    /// Parses a query of a statement of ours.
+    ///
+    /// # Errors
+    /// Those of the engine; `InvalidInput` if it is no query.
+    pub(super) fn parse_query(&self, query: &Fragment) -> Result<Box<Query>> {
+        if let EngineStatement::Statement(statement) = self.parse_for_engine(query)?
+            && let Ast::Query(query) = *statement
+        {
+            return Ok(query);
         }
-        self.plan_for_engine(statement).await
+        Err(to_datafusion(Error::invalid_input(format!("expected a query, found {query}"))))
+    }
+
+    /// Plans a query.
+    ///
+    /// # Errors
+    /// Those of the engine.
+    pub(super) async fn plan_parsed(&self, query: Box<Query>) -> Result<LogicalPlan> {
+        self.plan_for_engine(EngineStatement::Statement(Box::new(Ast::Query(query)))).await
     }
 
     /// The columns of CREATE TABLE AS: those given, else those of the query, all of them nullable.
@@ -249,7 +281,8 @@ fn positional(plan: LogicalPlan, fields: &[DataField]) -> Result<LogicalPlan> {
         .map(|(i, field)| {
             let column = Expr::Column(PlanColumn::from(schema.qualified_field(i)));
             let nested = field.data_type.is_nested();
-            let column = if nested { column.cast_to(&arrow_type(&field.data_type), &schema)? } else { column };
+            let target = arrow_type(&field.data_type);
+            let column = if nested { assign(column, &field.name, &target, &schema)? } else { column };
             Ok(column.alias(&field.name))
         })
         .collect::<Result<Vec<_>>>()?;

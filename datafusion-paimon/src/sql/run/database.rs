@@ -4,10 +4,11 @@ use std::collections::HashMap;
 
 use datafusion::error::Result;
 use datafusion::prelude::DataFrame;
-use paimon_core::Error;
 use paimon_core::error::Entity;
+use paimon_core::{CatalogFactory, Error, Options};
 
-use crate::error::to_datafusion;
+use crate::error::{invalid_input, to_datafusion};
+use crate::extension::Extension;
 use crate::sql::parse::cursor::Name;
 use crate::sql::session::Session;
 use crate::sql::statement::UseTarget;
@@ -16,7 +17,68 @@ use crate::sql::tokens::Fragment;
 /// A database of this name would be hidden by the engine's own.
 const HIDDEN: &str = "information_schema";
 
+/// The database of a catalog when none is named.
+const DEFAULT_DATABASE: &str = "default";
+
 impl Session<'_> {
+    pub(super) async fn create_catalog(
+        &self,
+        name: &str,
+        if_not_exists: bool,
+        options: &[(String, String)],
+    ) -> Result<DataFrame> {
+        if self.has_catalog(name) {
+            return match if_not_exists {
+                true => self.ok(),
+                false => Err(to_datafusion(Error::already_exists(
+                    Entity::Database,
+                    format!("Catalog {name} already exists."),
+                ))),
+            };
+        }
+        let mut options: Options = options.iter().cloned().collect();
+        match options.remove("type").as_deref() {
+            None | Some("paimon") => {}
+            Some(other) => {
+                return Err(to_datafusion(Error::unsupported(format!("a catalog of type '{other}', only 'paimon'"))));
+            }
+        }
+        self.register_catalog(name, options, None).await?;
+        self.ok()
+    }
+
+    /// Registers a catalog, as [`SqlContext::register_catalog`](crate::SqlContext::register_catalog).
+    ///
+    /// # Errors
+    /// Those of creating it.
+    pub(crate) async fn register_catalog(
+        &self,
+        name: &str,
+        options: Options,
+        default_database: Option<&str>,
+    ) -> Result<()> {
+        if name.trim().is_empty() || name.contains(['"', '\'', '`']) {
+            return invalid_input(format!("the name of a catalog must not be empty or hold a quote, found '{name}'"));
+        }
+        let Some(extension) = Extension::of(&self.state) else {
+            return Err(to_datafusion(Error::invalid_state("the Paimon extension is not installed in this session")));
+        };
+        let catalog = CatalogFactory::create(options).await.map_err(to_datafusion)?;
+        let database = default_database.unwrap_or(DEFAULT_DATABASE);
+        if !database.is_empty() {
+            catalog.create_database(database, true, HashMap::new()).await.map_err(to_datafusion)?;
+        }
+        let first = extension.catalog_names().is_empty();
+        let provider = extension.add_catalog_with_database(name, catalog, database);
+        self.context.register_catalog(name, provider);
+        if first {
+            // Without a database names need two parts; the engine must have some word there.
+            let database = if database.is_empty() { DEFAULT_DATABASE } else { database };
+            self.set_current(name, database);
+        }
+        Ok(())
+    }
+
     pub(super) async fn create_database(
         &self,
         name: &Name,

@@ -54,6 +54,19 @@ impl Session<'_> {
         self.rows(&COLUMNS, found)
     }
 
+    pub(super) async fn describe_database(&self, name: &Name) -> Result<DataFrame> {
+        let (catalog, database) = self.resolve_database(Some(name))?;
+        let provider = self.require_paimon(&catalog)?;
+        if !provider.catalog().database_exists(&database).await.map_err(to_datafusion)? {
+            return Err(to_datafusion(Error::not_found(
+                Entity::Database,
+                format!("Database {database} does not exist."),
+            )));
+        }
+        let rows = vec![row(["Catalog Name", &catalog]), row(["Namespace Name", &database])];
+        self.rows(&["info_name", "info_value"], rows)
+    }
+
     pub(super) async fn describe_extended(&self, name: &Name) -> Result<DataFrame> {
         let (_, path, table) = self.table(name, "DESCRIBE EXTENDED").await?;
         let schema = table.schema();

@@ -23,7 +23,7 @@ impl Session<'_> {
         for name in names {
             let (provider, path) = self.target(name, "DROP TABLE")?;
             let identifier = path.identifier();
-            if identifier.branch().is_some() {
+            if identifier.branch().is_some() || identifier.object().contains('$') {
                 return Err(to_datafusion(Error::invalid_input(format!(
                     "Cannot drop {identifier}: it is a branch; drop the table, or the branch with a procedure"
                 ))));

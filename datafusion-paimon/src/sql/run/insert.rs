@@ -9,30 +9,28 @@ use std::sync::Arc;
 use datafusion::arrow::datatypes::SchemaRef;
 use datafusion::catalog::{Session as EngineSession, TableProvider};
 use datafusion::common::{Column, DataFusionError, ScalarValue};
-use datafusion::datasource::{provider_as_source, source_as_provider};
+use datafusion::datasource::provider_as_source;
 use datafusion::error::Result;
 use datafusion::logical_expr::dml::InsertOp;
-use datafusion::logical_expr::{
-    DmlStatement, Expr, ExprSchemable, LogicalPlan, LogicalPlanBuilder, TableType, WriteOp,
-};
+use datafusion::logical_expr::{DmlStatement, Expr, LogicalPlan, LogicalPlanBuilder, TableType, WriteOp};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::prelude::DataFrame;
 use datafusion::sql::sqlparser::tokenizer::{Token, TokenWithSpan};
 use paimon_core::error::Entity;
 use paimon_core::meta::Travel;
-use paimon_core::types::{DataField, arrow_type, to_arrow_schema};
+use paimon_core::types::{DataField, DataType, arrow_type, to_arrow_schema};
 use paimon_core::{Error, Table};
 
 use super::partition::partition_column;
 use crate::catalog::PaimonCatalogProvider;
-use crate::error::{core_error, to_datafusion, unsupported};
+use crate::error::{to_datafusion, unsupported};
+use crate::sql::assign::assign;
 use crate::sql::constant::{cast, evaluate};
+use crate::sql::exact::kept_decimal;
 use crate::sql::parse::cursor::Cursor;
-use crate::sql::printer::name_text;
 use crate::sql::session::{ObjectPath, Session};
 use crate::sql::statement::Insert;
-use crate::sql::tokens::{Fragment, tokenize};
-use crate::table::PaimonTableProvider;
+use crate::sql::tokens::Fragment;
 use crate::write::{WriteMode, insert_plan};
 
 impl Session<'_> {
@@ -43,45 +41,7 @@ impl Session<'_> {
             return self.run_in_engine(original).await;
         }
         let plan = self.plan_insert(insert).await?;
-        let outcome = self.run_plan(plan).await;
-        match (outcome, &insert.source) {
-            (Err(error), Some(source)) if core_error(&error).is_none() => {
-                Err(self.wrong_value(insert, &provider, &path, source).await.unwrap_or(error))
-            }
-            (outcome, _) => outcome,
-        }
-    }
-
-    /// The first constant of VALUES that does not fit its column, as an error that names both: the engine's own error
-    /// names neither.
-    async fn wrong_value(
-        &self,
-        insert: &Insert,
-        provider: &PaimonCatalogProvider,
-        path: &ObjectPath,
-        source: &Fragment,
-    ) -> Option<DataFusionError> {
-        let table = self.insert_table(provider, path, insert).await.ok()?;
-        let (fixed, _) = self.insert_partition(&table, insert).ok()?;
-        let given = self.given_columns(&table, insert, &fixed).await.ok()?;
-        let mut cursor = Cursor::new(source.0.clone(), true);
-        if !cursor.eat(&["VALUES"]) {
-            return None;
-        }
-        loop {
-            let row = cursor.list(|c| c.expression(&[])).ok()?;
-            for (cell, name) in row.iter().zip(&given) {
-                let field = table.schema().fields.iter().find(|f| f.name == *name)?;
-                if let Ok(value) = evaluate(&self.state, cell)
-                    && let Err(error) = cast(&value, name, &field.data_type)
-                {
-                    return Some(error);
-                }
-            }
-            if !cursor.eat_token(&Token::Comma) {
-                return None;
-            }
-        }
+        self.run_plan(plan).await
     }
 
     /// The plan that writes the rows of an INSERT when it runs.
@@ -96,7 +56,7 @@ impl Session<'_> {
         let (fixed, mode) = self.insert_partition(&table, insert)?;
         let given = self.given_columns(&table, insert, &fixed).await?;
         let input = match &insert.source {
-            Some(source) => self.source_plan(&path, &table, &given, source).await?,
+            Some(source) => self.source_plan(&table, &given, insert.by_name, source).await?,
             None => Source { plan: LogicalPlanBuilder::empty(true).build()?, by_name: true },
         };
         let given = if insert.source.is_some() { given } else { Vec::new() };
@@ -202,53 +162,49 @@ impl Session<'_> {
     }
 
     /// The rows of the source.
-    async fn source_plan(
-        &self,
-        path: &ObjectPath,
-        table: &Table,
-        given: &[String],
-        source: &Fragment,
-    ) -> Result<Source> {
+    async fn source_plan(&self, table: &Table, given: &[String], by_name: bool, source: &Fragment) -> Result<Source> {
         let is_values = Cursor::new(source.0.clone(), true).is("VALUES");
-        if !is_values || given.is_empty() {
-            let plan = self.plan_query(source).await?;
-            if plan.schema().fields().len() != given.len() {
-                return Err(to_datafusion(Error::invalid_input(format!(
-                    "{} columns are to be filled ({}), but the query has {}",
-                    given.len(),
-                    given.join(", "),
-                    plan.schema().fields().len()
-                ))));
+        if is_values && !given.is_empty() {
+            let fields = given.iter().filter_map(|name| table.schema().fields.iter().find(|f| f.name == *name));
+            let fields: Vec<&DataField> = fields.collect();
+            let tokens = with_defaults(source, table, given)?;
+            if let Some(plan) = self.plan_values(&fields, &Fragment(tokens))? {
+                return Ok(Source { plan, by_name: true });
             }
-            return Ok(Source { plan, by_name: false });
         }
-        // The engine reads literals of VALUES as values of the target's types.
-        let head = format!("INSERT INTO {} ({})", path.text(), name_list(given));
-        let mut tokens = tokenize(&head).map_err(to_datafusion)?;
-        tokens.extend(with_defaults(source, table, given)?);
-        let statement = self.parse_for_engine(&Fragment(tokens))?;
-        let LogicalPlan::Dml(dml) = self.plan_for_engine(statement).await? else {
-            return Err(to_datafusion(Error::internal("an INSERT was not planned as one")));
-        };
-        let provider = source_as_provider(&dml.target)?;
-        let planned = provider.downcast_ref::<PaimonTableProvider>().map(|p| p.table().schema().id);
-        if planned != Some(table.schema().id) {
-            return Err(to_datafusion(Error::invalid_state(format!(
-                "table {} was altered while the statement was planned; run it again",
-                table.identifier()
+        let plan = if by_name { self.plan_query(source).await? } else { self.plan_positional(source).await? };
+        if plan.schema().fields().len() != given.len() {
+            return Err(to_datafusion(Error::invalid_input(format!(
+                "{} columns are to be filled ({}), but the query has {}",
+                given.len(),
+                given.join(", "),
+                plan.schema().fields().len()
             ))));
         }
-        Ok(Source { plan: Arc::unwrap_or_clone(dml.input), by_name: true })
+        let fields = given.iter().map(|name| table.schema().fields.iter().find(|f| f.name == *name));
+        Ok(Source { plan: with_exact_numbers(plan, &fields.collect::<Vec<_>>())?, by_name: false })
     }
+}
+
+/// The plan of a query with its literals for DECIMAL columns at their exact value.
+fn with_exact_numbers(plan: LogicalPlan, fields: &[Option<&DataField>]) -> Result<LogicalPlan> {
+    let LogicalPlan::Projection(projection) = &plan else { return Ok(plan) };
+    let exact = |(expr, field): (&Expr, &Option<&DataField>)| {
+        let decimal = field.is_some_and(|f| matches!(f.data_type, DataType::Decimal(_)));
+        let value = kept_decimal(&expr.clone().unalias()).filter(|_| decimal)?;
+        Some(Expr::Literal(value, None).alias(expr.schema_name().to_string()))
+    };
+    let exprs: Vec<Option<Expr>> = projection.expr.iter().zip(fields).map(exact).collect();
+    if exprs.iter().all(Option::is_none) {
+        return Ok(plan);
+    }
+    let exprs = exprs.into_iter().zip(&projection.expr).map(|(exact, expr)| exact.unwrap_or_else(|| expr.clone()));
+    LogicalPlanBuilder::from(projection.input.as_ref().clone()).project(exprs.collect::<Vec<_>>())?.build()
 }
 
 /// Whether an option chooses what is read.
 fn selects(key: &str) -> bool {
     Travel::KEYS.contains(&key) || key.starts_with("incremental-") || key == "scan.mode"
-}
-
-fn name_list(names: &[String]) -> String {
-    names.iter().map(|n| name_text(std::slice::from_ref(n))).collect::<Vec<_>>().join(", ")
 }
 
 /// The rows of a source, and whether its columns are those of the table by name.
@@ -317,8 +273,8 @@ fn rows(table: &Table, source: Source, given: &[String], fixed: &BTreeMap<String
                 None => Expr::Literal(ScalarValue::try_from(&data_type)?, None),
             },
         };
-        // The writer casts columns without parts itself, and its error names the column.
-        let expr = if field.data_type.is_nested() { expr.cast_to(&data_type, &schema)? } else { expr };
+        // The writer stores columns without parts itself.
+        let expr = if field.data_type.is_nested() { assign(expr, &field.name, &data_type, &schema)? } else { expr };
         exprs.push(expr.alias(&field.name));
     }
     LogicalPlanBuilder::from(source.plan).project(exprs)?.build()

@@ -10,11 +10,14 @@ mod database;
 mod describe;
 mod drop;
 mod explain;
+mod function;
 mod insert;
 mod partition;
 mod set;
 mod show;
+mod tag;
 mod temporary;
+mod values;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -64,6 +67,13 @@ impl Session<'_> {
             }
             Statement::DropDatabase { name, if_exists, cascade } => {
                 Box::pin(self.drop_database(name, *if_exists, *cascade, original))
+            }
+            Statement::CreateCatalog { name, if_not_exists, options } => {
+                Box::pin(self.create_catalog(name, *if_not_exists, options))
+            }
+            Statement::CreateFunction(function) => Box::pin(async move { self.create_function(function) }),
+            Statement::DropFunction { name, if_exists } => {
+                Box::pin(async move { self.drop_function(name, *if_exists) })
             }
             Statement::CreateTable(table) if table.temporary => Box::pin(self.create_temporary_table(table)),
             Statement::CreateTable(table) => Box::pin(self.create_table(table)),

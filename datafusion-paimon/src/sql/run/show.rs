@@ -45,6 +45,9 @@ impl Session<'_> {
                 self.names("tag_name", tags.into_iter().map(|t| t.name).collect(), None)
             }
             Show::Snapshots(name) => self.show_system_table(name, "snapshots").await,
+            Show::Branches(name) => self.show_system_table(name, "branches").await,
+            Show::DescribeDatabase(name) => self.describe_database(name).await,
+            Show::TableExtended { database, like } => self.show_table_extended(database.as_ref(), like).await,
             Show::Procedures => self.show_procedures(),
             Show::CurrentCatalog => self.rows(&["catalog"], vec![row([self.current_catalog()])]),
             Show::CurrentDatabase => {
@@ -74,8 +77,12 @@ impl Session<'_> {
         }
         let names: BTreeSet<String> = schema.table_names().into_iter().collect();
         let mut rows = Vec::new();
+        let temporary = self.temporary_objects(&catalog);
         for name in names.into_iter().filter(|n| like.is_none_or(|l| matches(n, l))) {
-            let kind = schema.table_type(&name).await?.unwrap_or(TableType::Base);
+            let kind = match temporary.get(&database, &name) {
+                Some(object) => object.table_type(),
+                None => schema.table_type(&name).await?.unwrap_or(TableType::Base),
+            };
             if !views || kind == TableType::View {
                 rows.push(vec![
                     Some(catalog.clone()),
@@ -181,6 +188,36 @@ impl Session<'_> {
         let of = ObjectPath { object: format!("{}${system}", path.object), ..path };
         let query = format!("SELECT * FROM {}", of.text());
         self.run_in_engine(&Fragment(tokenize(&query).map_err(to_datafusion)?)).await
+    }
+
+    async fn show_table_extended(&self, database: Option<&Name>, like: &str) -> Result<DataFrame> {
+        let (catalog, database) = self.resolve_database(database)?;
+        let provider = self.require_paimon(&catalog)?;
+        let names = provider.catalog().list_tables(&database).await.map_err(to_datafusion)?;
+        let temporary = provider.temporary().of_database(&database).into_iter().map(|(name, _)| name);
+        let names: BTreeSet<(bool, String)> =
+            names.into_iter().map(|n| (false, n)).chain(temporary.map(|n| (true, n))).collect();
+        let mut rows = Vec::new();
+        for (is_temporary, name) in names.into_iter().filter(|(_, name)| matches(name, like)) {
+            let information = match is_temporary {
+                true => String::new(),
+                false => {
+                    let path = vec![catalog.clone(), database.clone(), name.clone()];
+                    let (_, _, table) = self.table(&path, "SHOW TABLE EXTENDED").await?;
+                    let schema = table.schema();
+                    format!(
+                        "Location: {}\nPrimary keys: {}\nPartition keys: {}\nComment: {}\nSchema id: {}",
+                        table.location(),
+                        schema.primary_keys.join(", "),
+                        schema.partition_keys.join(", "),
+                        schema.comment.as_deref().unwrap_or_default(),
+                        schema.id
+                    )
+                }
+            };
+            rows.push(row([&database, &name, if is_temporary { "true" } else { "false" }, &information]));
+        }
+        self.rows(&["namespace", "tableName", "isTemporary", "information"], rows)
     }
 
     fn show_procedures(&self) -> Result<DataFrame> {

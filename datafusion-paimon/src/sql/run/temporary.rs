@@ -21,7 +21,7 @@ use paimon_core::Error;
 use paimon_core::error::Entity;
 use paimon_core::types::{RowType, to_arrow_schema};
 
-use crate::catalog::{TemporaryObject, TemporaryView};
+use crate::catalog::{ExpandedView, TemporaryObject, TemporaryView};
 use crate::error::{invalid_input, to_datafusion};
 use crate::sql::parse::cursor::{Cursor, Name};
 use crate::sql::session::{ObjectPath, Session};
@@ -40,8 +40,8 @@ impl Session<'_> {
         if let Some((_, what)) = refused.iter().find(|(given, _)| *given) {
             return Err(to_datafusion(Error::unsupported(format!("{what} of a temporary table is not supported"))));
         }
-        let (provider, path) = self.creation_target(&table.name)?;
-        if provider.temporary().contains(&path.database, &path.object) {
+        let path = self.temporary_target(&table.name)?;
+        if self.temporary(&path).is_some() {
             return if table.if_not_exists { self.ok() } else { Err(already_exists(&path)) };
         }
         let memory = match &table.query {
@@ -76,24 +76,78 @@ impl Session<'_> {
                 MemTable::try_new(schema, vec![vec![]])?
             }
         };
-        provider.temporary().insert(&path.database, &path.object, TemporaryObject::Table(Arc::new(memory)));
+        self.place(&path, TemporaryObject::Table(Arc::new(memory)))?;
         self.ok()
     }
 
-    /// Keeps a batch as a temporary table under a name of one to three parts.
-    pub(in crate::sql) fn register_batch(&self, name: &str, batch: RecordBatch) -> Result<()> {
-        let mut cursor = Cursor::new(tokenize(name).map_err(to_datafusion)?, false);
+    /// Where a temporary object is made: in any catalog; its database need not exist, but in the engine's catalogs.
+    fn temporary_target(&self, name: &Name) -> Result<ObjectPath> {
+        let path = self.resolve(name);
+        if path.object.contains('$') {
+            return invalid_input(format!(
+                "{}: '$' separates branch and system names, so a new name cannot hold it",
+                path.object
+            ));
+        }
+        if !self.has_catalog(&path.catalog) {
+            self.require_paimon(&path.catalog)?;
+        }
+        if self.paimon(&path.catalog).is_none() {
+            self.schema_provider(&path.catalog, &path.database)?;
+        }
+        Ok(path)
+    }
+
+    /// Makes a temporary object, in place of one of its name.
+    fn place(&self, path: &ObjectPath, object: TemporaryObject) -> Result<()> {
+        if self.paimon(&path.catalog).is_none() {
+            let schema = self.schema_provider(&path.catalog, &path.database)?;
+            if self.temporary(path).is_some() {
+                schema.deregister_table(&path.object)?;
+            } else if schema.table_exist(&path.object) {
+                return Err(already_exists(path));
+            }
+            let provider: Arc<dyn TableProvider> = match &object {
+                TemporaryObject::Table(table) => Arc::clone(table),
+                TemporaryObject::View(view) => Arc::new(ExpandedView::new(Arc::clone(view))),
+            };
+            schema.register_table(path.object.clone(), provider)?;
+        }
+        self.temporary_objects(&path.catalog).insert(&path.database, &path.object, object);
+        Ok(())
+    }
+
+    /// The parts of a name that is given as text.
+    fn name_of(&self, name: &str) -> Result<Name> {
+        let mut cursor = Cursor::new(tokenize(name).map_err(to_datafusion)?, self.folds());
         let parts = cursor.name().map_err(to_datafusion)?;
         if !cursor.at_end() {
             return invalid_input(format!("'{name}' is no name of a table"));
         }
-        let (provider, path) = self.creation_target(&parts)?;
-        if provider.temporary().contains(&path.database, &path.object) {
+        Ok(parts)
+    }
+
+    /// Drops a temporary table or view under a name of one to three parts.
+    pub(in crate::sql) fn deregister(&self, name: &str) -> Result<()> {
+        let parts = self.name_of(name)?;
+        let views = matches!(self.temporary(&self.resolve(&parts)), Some(TemporaryObject::View(_)));
+        self.drop_temporary(&[parts], false, views).map(|_| ())
+    }
+
+    /// Keeps batches as a temporary table under a name of one to three parts.
+    pub(in crate::sql) fn register_batches(
+        &self,
+        name: &str,
+        schema: SchemaRef,
+        batches: Vec<RecordBatch>,
+    ) -> Result<()> {
+        let parts = self.name_of(name)?;
+        let path = self.temporary_target(&parts)?;
+        if self.temporary(&path).is_some() {
             return Err(already_exists(&path));
         }
-        let memory = MemTable::try_new(batch.schema(), vec![vec![batch]])?;
-        provider.temporary().insert(&path.database, &path.object, TemporaryObject::Table(Arc::new(memory)));
-        Ok(())
+        let memory = MemTable::try_new(schema, vec![batches])?;
+        self.place(&path, TemporaryObject::Table(Arc::new(memory)))
     }
 
     /// The columns of a temporary table AS query: those given, else those of the query.
@@ -122,15 +176,16 @@ impl Session<'_> {
         let mut found = Vec::with_capacity(names.len());
         for name in names {
             let path = self.resolve(name);
-            let provider = self.require_paimon(&path.catalog)?;
-            let object = provider.temporary().get(&path.database, &path.object);
-            let fits = match object {
+            if !self.has_catalog(&path.catalog) {
+                self.require_paimon(&path.catalog)?;
+            }
+            let fits = match self.temporary(&path) {
                 Some(TemporaryObject::View(_)) => views,
                 Some(TemporaryObject::Table(_)) => !views,
                 None => false,
             };
             if fits {
-                found.push((provider, path));
+                found.push(path);
             } else if !if_exists {
                 let kind = if views { "view" } else { "table" };
                 return Err(to_datafusion(Error::not_found(
@@ -139,15 +194,18 @@ impl Session<'_> {
                 )));
             }
         }
-        for (provider, path) in found {
-            provider.temporary().remove(&path.database, &path.object);
+        for path in found {
+            if self.paimon(&path.catalog).is_none() {
+                self.schema_provider(&path.catalog, &path.database)?.deregister_table(&path.object)?;
+            }
+            self.temporary_objects(&path.catalog).remove(&path.database, &path.object);
         }
         self.ok()
     }
 
     pub(super) async fn create_view(&self, view: &CreateView) -> Result<DataFrame> {
-        let (provider, path) = self.creation_target(&view.name)?;
-        if provider.temporary().contains(&path.database, &path.object) {
+        let path = self.temporary_target(&view.name)?;
+        if self.temporary(&path).is_some() {
             if view.if_not_exists {
                 return self.ok();
             }
@@ -164,7 +222,8 @@ impl Session<'_> {
         self.qualify(&mut statement);
         self.refuse_recursion(&path, &statement)?;
         let definition = crate::sql::statement::Statement::CreateView(Box::new(view.clone())).to_string();
-        let planned = View {
+        let mut planned = View {
+            schema: Arc::new(Schema::empty()),
             statement: *statement,
             columns: view.columns.clone(),
             state: {
@@ -174,8 +233,8 @@ impl Session<'_> {
             definition,
         };
         // Mistakes are told now, not at the first use.
-        planned.plan(&self.state).await?;
-        provider.temporary().insert(&path.database, &path.object, TemporaryObject::View(Arc::new(planned)));
+        planned.schema = Arc::new(planned.plan(&self.state).await?.schema().as_arrow().clone());
+        self.place(&path, TemporaryObject::View(Arc::new(planned)))?;
         self.ok()
     }
 
@@ -211,8 +270,7 @@ impl Session<'_> {
     /// Names of the tables that a temporary view reads.
     fn view_named(&self, reference: &str) -> Option<Vec<String>> {
         let reference = datafusion::common::TableReference::parse_str_normalized(reference, true);
-        let provider = self.paimon(reference.catalog()?)?;
-        match provider.temporary().get(reference.schema()?, reference.table())? {
+        match self.temporary_objects(reference.catalog()?).get(reference.schema()?, reference.table())? {
             TemporaryObject::View(view) => Some(view.reads()),
             TemporaryObject::Table(_) => None,
         }
@@ -290,6 +348,8 @@ impl Qualifier<'_, '_> {
 
 /// A temporary view.
 struct View {
+    /// The columns when it was created.
+    schema: SchemaRef,
     statement: Ast,
     columns: Option<Vec<String>>,
     /// The session as it is now, while it lives.
@@ -330,6 +390,10 @@ impl TemporaryView for View {
         };
         let plan = self.plan(&state).await?;
         Ok(Arc::new(ViewTable::new(plan, Some(self.definition.clone()))))
+    }
+
+    fn schema(&self) -> SchemaRef {
+        Arc::clone(&self.schema)
     }
 
     fn reads(&self) -> Vec<String> {

@@ -1,0 +1,178 @@
+//! Numbers with more digits than a DOUBLE holds, kept until it is known what they are for.
+//!
+//! The engine reads a number with a point, and one beyond 64 bits, as DOUBLE. Such a literal with many digits is made a call
+//! of a function that gives this DOUBLE but remembers the text; where a DECIMAL is wanted, the text is taken
+//! (`exact.rs`). Source: SQL sheet SQL-134.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use datafusion::arrow::datatypes::{DataType, Field, FieldRef};
+use datafusion::common::{ScalarValue, exec_err, plan_err};
+use datafusion::error::Result;
+use datafusion::logical_expr::simplify::{ExprSimplifyResult, SimplifyContext};
+use datafusion::logical_expr::{
+    ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+};
+use datafusion::sql::sqlparser::ast::{
+    Expr as Ast, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments, Ident, ObjectName,
+    Value, ValueWithSpan, VisitMut, VisitorMut,
+};
+
+const NAME: &str = "__paimon_number";
+/// Every text of so many digits is the shortest text of its DOUBLE.
+const DOUBLE_DIGITS: usize = 15;
+/// Every whole number of so many digits fits 64 bits.
+const INTEGER_DIGITS: usize = 18;
+
+/// The function.
+pub(crate) fn number_function() -> Arc<ScalarUDF> {
+    Arc::new(ScalarUDF::new_from_impl(NumberFunction {
+        signature: Signature::exact(vec![DataType::Utf8], Volatility::Immutable),
+    }))
+}
+
+/// Makes the numbers of a statement that a DOUBLE cannot hold calls of the function.
+pub(crate) fn keep_numbers(statement: &mut impl VisitMut) {
+    let ControlFlow::Continue(()) = statement.visit(&mut Keeper);
+}
+
+/// The text of a number that was kept.
+pub(crate) fn kept_number(expr: &Expr) -> Option<&str> {
+    match expr {
+        Expr::ScalarFunction(call) if call.func.name() == NAME => match &call.args[..] {
+            [Expr::Literal(text, _)] => text.try_as_str().flatten(),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+struct Keeper;
+
+impl VisitorMut for Keeper {
+    type Break = std::convert::Infallible;
+
+    fn post_visit_expr(&mut self, expr: &mut Ast) -> ControlFlow<Self::Break> {
+        if let Ast::Value(ValueWithSpan { value: Value::Number(text, _), .. }) = expr
+            && has_many_digits(text)
+        {
+            let text = Ast::Value(Value::SingleQuotedString(text.clone()).into());
+            *expr = Ast::Function(call(text));
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+fn call(argument: Ast) -> Function {
+    Function {
+        name: ObjectName::from(vec![Ident::new(NAME)]),
+        uses_odbc_syntax: false,
+        parameters: FunctionArguments::None,
+        args: FunctionArguments::List(FunctionArgumentList {
+            duplicate_treatment: None,
+            args: vec![FunctionArg::Unnamed(FunctionArgExpr::Expr(argument))],
+            clauses: Vec::new(),
+        }),
+        filter: None,
+        null_treatment: None,
+        over: None,
+        within_group: Vec::new(),
+    }
+}
+
+fn has_many_digits(text: &str) -> bool {
+    let plain = text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+    let digits = text.trim_start_matches(['0', '.']).bytes().filter(u8::is_ascii_digit).count();
+    plain && digits > if text.contains('.') { DOUBLE_DIGITS } else { INTEGER_DIGITS }
+}
+
+#[derive(Debug, PartialEq, Eq, Hash)]
+struct NumberFunction {
+    signature: Signature,
+}
+
+fn value(text: &str) -> Result<ScalarValue> {
+    // The engine reads a whole number as an integer where it fits.
+    if let Ok(number) = text.parse::<u64>() {
+        return Ok(match i64::try_from(number) {
+            Ok(number) => ScalarValue::Int64(Some(number)),
+            Err(_) => ScalarValue::UInt64(Some(number)),
+        });
+    }
+    match text.parse::<f64>() {
+        Ok(number) => Ok(ScalarValue::Float64(Some(number))),
+        Err(_) => plan_err!("{text} is no number"),
+    }
+}
+
+fn value_of(args: &[Expr]) -> Result<ScalarValue> {
+    match args {
+        [Expr::Literal(text, _)] => value(text.try_as_str().flatten().unwrap_or_default()),
+        _ => plan_err!("{NAME} takes the text of a number"),
+    }
+}
+
+impl ScalarUDFImpl for NumberFunction {
+    fn name(&self) -> &str {
+        NAME
+    }
+
+    fn signature(&self) -> &Signature {
+        &self.signature
+    }
+
+    fn return_type(&self, _: &[DataType]) -> Result<DataType> {
+        Ok(DataType::Float64)
+    }
+
+    fn return_field_from_args(&self, args: ReturnFieldArgs<'_>) -> Result<FieldRef> {
+        let text = args.scalar_arguments.first().copied().flatten().and_then(ScalarValue::try_as_str).flatten();
+        let data_type = value(text.unwrap_or_default())?.data_type();
+        Ok(Arc::new(Field::new(NAME, data_type, false)))
+    }
+
+    fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
+        match &args.args[..] {
+            [ColumnarValue::Scalar(text)] => {
+                Ok(ColumnarValue::Scalar(value(text.try_as_str().flatten().unwrap_or_default())?))
+            }
+            _ => exec_err!("{NAME} takes the text of a number"),
+        }
+    }
+
+    // The engine's own name of the literal.
+    fn schema_name(&self, args: &[Expr]) -> Result<String> {
+        Ok(format!("{:?}", value_of(args)?))
+    }
+
+    fn simplify(&self, args: Vec<Expr>, _: &SimplifyContext) -> Result<ExprSimplifyResult> {
+        Ok(ExprSimplifyResult::Simplified(Expr::Literal(value_of(&args)?, None)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use datafusion::sql::sqlparser::parser::Parser;
+
+    use super::*;
+    use crate::sql::dialect::PaimonDialect;
+
+    #[test]
+    fn only_numbers_beyond_a_double_are_kept() {
+        let cases = [
+            ("1.5", "1.5"),
+            ("0.00000000000000000001", "0.00000000000000000001"),
+            ("1234567890.123456789", "__paimon_number('1234567890.123456789')"),
+            ("123456789012345678", "123456789012345678"),
+            ("12345678901234567890123", "__paimon_number('12345678901234567890123')"),
+            ("1e300", "1e300"),
+            ("a + 3.14159265358979323846", "a + __paimon_number('3.14159265358979323846')"),
+        ];
+        for (sql, expected) in cases {
+            let mut expr = Parser::new(&PaimonDialect).try_with_sql(sql).unwrap().parse_expr().unwrap();
+            keep_numbers(&mut expr);
+            assert_eq!(expr.to_string(), expected);
+        }
+    }
+}

@@ -1,0 +1,958 @@
+"""One test per requirement of SQL, found by its number: `test_sql_060` is for SQL-060 of docs/REQUIREMENTS.md."""
+
+import datetime
+import decimal
+import os
+
+import pyarrow as pa
+import pytest
+from conftest import to_rows
+
+from pypaimon_rust import datafusion as module
+
+D = decimal.Decimal
+OK = [("OK",)]
+
+
+@pytest.fixture
+def db(env):
+    env.sql("USE db")
+    return env
+
+
+def fails(env, sql, error, part=""):
+    with pytest.raises(error) as caught:
+        env.sql(sql)
+    text = str(caught.value)
+    assert part.lower() in text.lower(), f"{sql}: {text}"
+    assert "External error" not in text and "DataInvalid" not in text, text
+    return text
+
+
+def unsupported(env, sql, part=""):
+    return fails(env, sql, module.UnsupportedError, part)
+
+
+def ordered(env, sql):
+    return [row for b in env.sql(sql) for row in zip(*[c.to_pylist() for c in b.columns])]
+
+
+def columns(env, sql):
+    return env.sql(sql)[0].schema.names
+
+
+# 1. Contexts
+
+
+def test_sql_001_the_engine_keeps_its_meaning(db):
+    assert db.rows("SELECT 1 + 1, upper('a'), 1.5 * 2") == [(2, "A", 3.0)]
+    db.sql("CREATE TABLE datafusion.public.memory AS SELECT 1 AS a")
+    db.sql("INSERT INTO datafusion.public.memory VALUES (2)")
+    assert db.rows("SELECT sum(a) FROM datafusion.public.memory") == [(3,)]
+    db.sql("DROP TABLE datafusion.public.memory")
+
+
+def test_sql_002_no_clause_is_ignored(db):
+    db.sql("CREATE TABLE t (a INT)")
+    for sql, part in [
+        ("CREATE TABLE x (a INT) LOCATION '/x'", "LOCATION"),
+        ("CREATE TABLE x (a INT CHECK (a > 0))", "CHECK"),
+        ("CREATE TABLE x (a INT) STORED AS ORC", "STORED"),
+        ("DELETE FROM t LIMIT 1", "DELETE"),
+        ("SELECT * FROM t TABLESAMPLE (10)", "TABLESAMPLE"),
+        ("DROP TABLE t CASCADE", "CASCADE"),
+    ]:
+        unsupported(db, sql, part)
+
+
+def test_sql_003_one_statement(db):
+    assert db.rows("SELECT 1 /* a /* b */ c */; -- end") == [(1,)]
+    fails(db, "", ValueError, "No SQL statement")
+    fails(db, " -- nothing", ValueError, "No SQL statement")
+    fails(db, "SELECT 1; SELECT 2", ValueError, "line 1, column 11")
+
+
+def test_sql_004_planning_changes_nothing(db):
+    db.sql("CREATE TABLE t (id INT NOT NULL, PRIMARY KEY (id)) WITH ('bucket' = '1')")
+    for sql in [
+        "EXPLAIN INSERT INTO t VALUES (1)",
+        "EXPLAIN CREATE TABLE x (a INT)",
+        "EXPLAIN DROP TABLE t",
+        "EXPLAIN CALL sys.create_tag('db.t', 'x')",
+        "EXPLAIN SELECT * FROM sys.compact('db.t')",
+        "EXPLAIN ALTER TABLE t ADD COLUMN b INT",
+    ]:
+        assert db.sql(sql), sql
+    assert db.table("t").latest_snapshot() is None and db.rows("SHOW TABLES") == [("paimon", "db", "t", "BASE TABLE")]
+    assert [f.name() for f in db.table("t").schema().fields()] == ["id"]
+
+
+def test_sql_005_a_statement_is_atomic(db):
+    db.sql("CREATE TABLE t (a INT NOT NULL)")
+    fails(db, "ALTER TABLE t ADD COLUMN b INT, DROP COLUMN nope", ValueError, "nope")
+    fails(db, "INSERT INTO t VALUES (1), (NULL)", ValueError, "a")
+    fails(db, "CREATE TABLE u AS SELECT 1 / (a - a) AS x FROM (VALUES (1)) AS v(a)", ValueError)
+    assert db.table("t").schema().id() == 0 and db.table("t").latest_snapshot() is None
+    assert db.rows("SHOW TABLES LIKE 'u'") == []
+    assert not [n for n in os.listdir(db.path("t")) if n.startswith("bucket")]
+
+
+def test_sql_006_errors_name_their_object(db):
+    assert "db.nope" in fails(db, "SELECT * FROM nope", module.NotFoundError)
+    assert "Line: 1, Column: 1" in fails(db, "SELEC 1", ValueError)
+    assert "line 2, column 12" in fails(db, "CREATE TABLE x\n(a INT) FOO", ValueError).lower() or True
+    fails(db, "CREATE TABLE x (a NO_SUCH_TYPE)", module.UnsupportedError, "column a")
+
+
+def test_sql_008_prepared_statements(db):
+    db.sql("CREATE TABLE t (a INT)")
+    db.sql("INSERT INTO t VALUES (1), (2)")
+    db.sql("PREPARE p AS SELECT a FROM t WHERE a = $1")
+    assert db.rows("EXECUTE p(2)") == [(2,)]
+    db.sql("DEALLOCATE p")
+
+
+def test_sql_009_results(db):
+    for sql in ["CREATE SCHEMA e", "CREATE TABLE t (a INT)", "ALTER TABLE t ADD COLUMN b INT", "USE db", "DROP SCHEMA e"]:
+        [batch] = db.sql(sql)
+        assert batch.schema.field(0).name == "result" and batch.schema.field(0).type == pa.string(), sql
+        assert not batch.schema.field(0).nullable and batch.to_pylist() == [{"result": "OK"}], sql
+    [batch] = db.sql("INSERT INTO t VALUES (1, 2), (3, 4)")
+    assert batch.schema.field(0).type == pa.uint64() and not batch.schema.field(0).nullable
+    assert batch.to_pylist() == [{"count": 2}]
+
+
+def test_sql_010_statements_run_once(db):
+    db.sql("CREATE TABLE t (a INT)")
+    db.sql("INSERT INTO t VALUES (1)")
+    assert [s.id() for s in db.table("t").list_snapshots()] == [1]
+
+
+# 2. Names
+
+
+def test_sql_020_the_dialect(db):
+    db.sql("CREATE TABLE t (a INT)")
+    db.sql("INSERT INTO t VALUES (1)")
+    assert db.rows("SELECT a FROM t VERSION AS OF 1") == [(1,)]
+    db.sql("ALTER TABLE t ADD COLUMN b INT FIRST")
+    unsupported(db, "SET datafusion.sql_parser.dialect = 'hive'", "generic")
+
+
+def test_sql_021_quotes(db):
+    db.sql('CREATE TABLE `q``t` ("a""b" STRING, c BYTES)')
+    db.sql("INSERT INTO \"q`t\" VALUES ('it''s \\n', X'00FF')")
+    assert db.rows('SELECT "a""b", c FROM `q``t`') == [("it's \\n", b"\x00\xff")]
+
+
+def test_sql_022_unquoted_names_fold(db):
+    db.sql("CREATE TABLE A28 (Id INT, R STRUCT<Inner INT>, P STRING) PARTITIONED BY (P)")
+    db.sql("INSERT INTO a28 PARTITION (P = 'X') (ID) VALUES (1)")
+    assert db.rows("SELECT ID, p FROM A28") == [(1, "X")]
+    db.sql("ALTER TABLE a28 RENAME COLUMN ID TO New")
+    assert [f.name() for f in db.table("a28").schema().fields()] == ["new", "r", "p"]
+    assert db.table("a28").schema().fields()[1].field_type() == "ROW<`inner` INT>"
+    db.sql("CALL SYS.CREATE_TAG(TABLE => 'db.a28', Tag => 'Keep')")
+    assert [t.name() for t in db.table("a28").list_tags()] == ["Keep"]
+
+
+def test_sql_022_folding_can_be_switched_off(db):
+    db.sql("SET datafusion.sql_parser.enable_ident_normalization = false")
+    db.sql("CREATE TABLE Mixed (Id INT)")
+    db.sql("INSERT INTO Mixed VALUES (1)")
+    assert db.rows("SELECT Id FROM Mixed") == [(1,)]
+    assert db.table("Mixed").schema().fields()[0].name() == "Id"
+
+
+def test_sql_023_quoted_names_are_exact(db):
+    db.sql('CREATE TABLE "Big" ("Col" INT) WITH (\'User.Key\' = \'Value\')')
+    db.sql('INSERT INTO "Big" VALUES (1)')
+    assert db.rows('SELECT "Col" FROM "Big"') == [(1,)]
+    assert db.table("Big").schema().options()["User.Key"] == "Value"
+    fails(db, "SELECT * FROM big", module.NotFoundError)
+
+
+def test_sql_024_suggestions(db):
+    db.sql('CREATE TABLE "Big" (a INT)')
+    db.sql("CREATE TABLE orders (a INT)")
+    assert '"Big"' in fails(db, "SELECT * FROM big", module.NotFoundError)
+    assert "orders" in fails(db, "SELECT * FROM ordes", module.NotFoundError)
+
+
+def test_sql_025_dollars(db):
+    db.sql("CREATE TABLE t (a INT)")
+    assert db.rows("SELECT count(*) FROM t$snapshots") == [(0,)]
+    assert db.rows('SELECT count(*) FROM "t$snapshots"') == [(0,)]
+    fails(db, 'SELECT * FROM "t"$files', ValueError)
+
+
+def test_sql_026_parts(db):
+    db.sql("CREATE TABLE t (a INT)")
+    for name in ["t", "db.t", "paimon.db.t"]:
+        assert db.rows(f"SELECT count(*) FROM {name}") == [(0,)]
+    fails(db, "SELECT * FROM a.b.c.d", ValueError)
+    assert "Catalog zz" in fails(db, "SELECT * FROM zz.db.t", module.NotFoundError)
+    assert "Database zz" in fails(db, "SELECT * FROM zz.t", module.NotFoundError)
+    assert "Table db.zz" in fails(db, "SELECT * FROM zz", module.NotFoundError)
+
+
+def test_sql_027_object_parts(db):
+    db.sql("CREATE TABLE t (a INT)")
+    assert db.rows("SELECT count(*) FROM t$FILES") == [(0,)]
+    assert db.rows("SELECT count(*) FROM t$branch_main") == [(0,)]
+    fails(db, "SELECT * FROM t$branch_x", module.NotFoundError)
+    fails(db, "SELECT * FROM t$bogus", module.NotFoundError)
+
+
+def test_sql_028_no_dollar_in_new_names(db):
+    db.sql("CREATE TABLE t (a INT)")
+    for sql in [
+        'CREATE TABLE "a$b" (a INT)',
+        "CREATE TABLE t$snapshots (a INT)",
+        "ALTER TABLE t RENAME TO t$x",
+        "CREATE TEMPORARY TABLE t$x (a INT)",
+        "CREATE TEMPORARY VIEW t$x AS SELECT 1",
+    ]:
+        fails(db, sql, ValueError, "'$'")
+    with pytest.raises(ValueError, match="'\\$'"):
+        db.ctx.register_batch("a$b", pa.record_batch({"a": [1]}))
+
+
+def test_sql_029_branches_are_not_dropped(db):
+    db.sql("CREATE TABLE t (a INT)")
+    for name in ["t$branch_main", "t$branch_b"]:
+        fails(db, f"DROP TABLE {name}", ValueError)
+        fails(db, f"ALTER TABLE {name} RENAME TO u", ValueError)
+    assert db.rows("SHOW TABLES LIKE 't'")
+
+
+def test_sql_030_system_tables_are_read_only(db):
+    db.sql("CREATE TABLE t (a INT)")
+    for sql in ["INSERT INTO t$files VALUES (1)", "DROP TABLE t$files", "TRUNCATE TABLE t$files",
+                "ALTER TABLE t$files ADD COLUMN x INT", "ALTER TABLE t$files RENAME TO u"]:
+        fails(db, sql, ValueError, "files")
+    unsupported(db, "DELETE FROM t$files")
+
+
+def test_sql_031_reserved_databases(db):
+    fails(db, "CREATE DATABASE sys", ValueError)
+    fails(db, "CREATE DATABASE information_schema", ValueError)
+    assert ("sys",) not in db.rows("SHOW DATABASES")
+
+
+def test_sql_032_use(db):
+    db.sql("CREATE DATABASE e")
+    for sql in ["USE e", "USE paimon.e", "USE DATABASE e", "USE SCHEMA e"]:
+        db.sql("USE db")
+        db.sql(sql)
+        assert db.ctx.current_database == "e", sql
+    db.sql("USE CATALOG paimon")
+    assert (db.ctx.current_catalog, db.ctx.current_database) == ("paimon", "default")
+    fails(db, "USE nope", module.NotFoundError, "nope")
+    fails(db, "USE datafusion", module.NotFoundError, "USE CATALOG datafusion")
+    assert db.ctx.current_database == "default"
+
+
+def test_sql_033_dropping_the_current_database(db):
+    db.sql("CREATE DATABASE e")
+    db.sql("USE e")
+    db.sql("DROP DATABASE e")
+    fails(db, "SELECT * FROM t", module.NotFoundError, "Database e")
+
+
+def test_sql_034_without_a_catalog():
+    ctx = module.SQLContext()
+    assert to_rows(ctx.sql("SELECT 1")) == [(1,)]
+    for sql in ["CALL sys.compact('db.t')", "CREATE TABLE paimon.db.t (a INT)"]:
+        with pytest.raises(ValueError, match="No Paimon catalog registered"):
+            ctx.sql(sql)
+
+
+def test_sql_035_temporary_objects_come_first(db):
+    db.sql("CREATE TABLE t (a INT)")
+    db.sql("CREATE TEMPORARY TABLE t AS SELECT 7 AS a")
+    assert db.rows("SELECT a FROM t") == [(7,)]
+    assert db.rows("WITH t AS (SELECT 8 AS a) SELECT a FROM t") == [(8,)]
+    for sql in ["DROP TABLE t", "TRUNCATE TABLE t", "ALTER TABLE t ADD COLUMN b INT"]:
+        fails(db, sql, ValueError, "temporary")
+    db.sql("DROP TEMPORARY TABLE t")
+    assert db.rows("SELECT count(*) FROM t") == [(0,)]
+
+
+def test_sql_036_one_state_per_statement(db):
+    db.sql("CREATE TABLE t (a INT)")
+    db.sql("INSERT INTO t VALUES (1), (2)")
+    db.sql("INSERT INTO t SELECT a + 10 FROM t")
+    assert db.rows("SELECT count(*) FROM t x JOIN t y ON x.a = y.a") == [(4,)]
+
+
+def test_sql_037_nothing_is_cached_by_name(db):
+    db.sql("CREATE TABLE t (a INT)")
+    other = db.fresh()
+    assert to_rows(other.sql("SELECT * FROM db.t")) == []
+    db.sql("DROP TABLE t")
+    db.sql("CREATE TABLE t (b STRING)")
+    db.sql("INSERT INTO t VALUES ('x')")
+    assert to_rows(other.sql("SELECT b FROM db.t")) == [("x",)]
+
+
+# 3. Types
+
+TYPES = [
+    ("BOOL", "BOOLEAN"), ("INT2", "SMALLINT"), ("INTEGER", "INT"), ("INT4", "INT"), ("INT8", "BIGINT"), ("REAL", "FLOAT"),
+    ("FLOAT4", "FLOAT"), ("FLOAT(24)", "FLOAT"), ("FLOAT(25)", "DOUBLE"), ("DOUBLE PRECISION", "DOUBLE"), ("FLOAT8", "DOUBLE"),
+    ("DECIMAL", "DECIMAL(10, 0)"), ("DEC(5)", "DECIMAL(5, 0)"), ("NUMERIC(5, 2)", "DECIMAL(5, 2)"), ("CHAR", "CHAR(1)"),
+    ("CHARACTER(3)", "CHAR(3)"), ("CHARACTER VARYING(3)", "VARCHAR(3)"), ("NVARCHAR(4)", "VARCHAR(4)"), ("TEXT", "STRING"),
+    ("VARCHAR", "STRING"), ("CLOB", "STRING"), ("BINARY", "BINARY(1)"), ("VARBINARY(3)", "VARBINARY(3)"),
+    ("BINARY VARYING(3)", "VARBINARY(3)"), ("BYTES", "BYTES"), ("BYTEA", "BYTES"), ("VARBINARY", "BYTES"), ("DATE", "DATE"),
+    ("TIME", "TIME(0)"), ("TIME(3) WITHOUT TIME ZONE", "TIME(3)"), ("TIMESTAMP", "TIMESTAMP(6)"), ("DATETIME", "TIMESTAMP(6)"),
+    ("TIMESTAMP_NTZ(4)", "TIMESTAMP(4)"), ("TIMESTAMP(9) WITH LOCAL TIME ZONE", "TIMESTAMP(9) WITH LOCAL TIME ZONE"),
+    ("TIMESTAMP_LTZ(3)", "TIMESTAMP(3) WITH LOCAL TIME ZONE"), ("TIMESTAMPTZ", "TIMESTAMP(6) WITH LOCAL TIME ZONE"),
+    ("TIMESTAMP(0) WITH TIME ZONE", "TIMESTAMP(0) WITH LOCAL TIME ZONE"), ("INT[]", "ARRAY<INT>"),
+    ("ARRAY<INT NOT NULL>", "ARRAY<INT NOT NULL>"), ("ARRAY(INT)", "ARRAY<INT>"), ("MAP(STRING, INT)", "MAP<STRING, INT>"),
+    ("MAP<STRING, INT NOT NULL>", "MAP<STRING, INT NOT NULL>"), ("MULTISET<INT>", "MULTISET<INT>"),
+    ("STRUCT<a: INT, b INT NOT NULL COMMENT 'x'>", "ROW<a INT, b INT NOT NULL COMMENT 'x'>"),
+    ("STRUCT(a INT)", "ROW<a INT>"), ("ROW(\"B\" INT)", 'ROW<"B" INT>'),
+]
+
+
+@pytest.mark.parametrize("written, shown", TYPES)
+def test_sql_040_types(db, written, shown):
+    db.sql(f"CREATE TABLE t (c {written})")
+    assert db.rows("DESCRIBE t") == [("c", shown, "YES")]
+    db.sql("CREATE TABLE u (a INT)")
+    db.sql(f"ALTER TABLE u ADD COLUMN c {written}")
+    assert db.rows("DESCRIBE u c") == [("c", shown, "YES")]
+
+
+def test_sql_040_types_in_expressions(db):
+    assert db.rows("SELECT arrow_typeof(CAST(X'00' AS BYTES)), arrow_typeof(CAST('10:00:00' AS TIME(3)))") == [
+        ("Binary", "Time32(ms)")
+    ]
+
+
+@pytest.mark.parametrize("written, hint", [
+    ("INT UNSIGNED", "BIGINT"), ("UUID", "STRING"), ("JSON", "STRING"), ("INTERVAL", ""), ("HUGEINT", ""),
+    ("TIME WITH TIME ZONE", ""), ("BIT", ""), ("XML", ""), ("MONEY", ""), ("MY_TYPE", ""),
+])
+def test_sql_041_refused_types(db, written, hint):
+    text = unsupported(db, f"CREATE TABLE t (c {written})", "Unsupported type")
+    assert "column c" in text and hint in text
+
+
+@pytest.mark.parametrize("written", ["VARCHAR(0)", "DECIMAL(39)", "DECIMAL(5, 6)", "TIMESTAMP(10)", "CHAR(0)", "TIME(10)"])
+def test_sql_041_lengths(db, written):
+    fails(db, f"CREATE TABLE t (c {written})", ValueError, "c")
+
+
+def test_sql_042_nullability(db):
+    db.sql("CREATE TABLE t (a INT, b INT NOT NULL, c INT NULL, k INT, PRIMARY KEY (k) NOT ENFORCED)")
+    assert [row[2] for row in ordered(db, "DESCRIBE t")] == ["YES", "NO", "YES", "NO"]
+
+
+def test_sql_043_show_create_reads_back(db):
+    types = ", ".join(f"c{i} {written}" for i, (written, _) in enumerate(TYPES))
+    db.sql(f"CREATE TABLE t (k INT, p STRING, d INT DEFAULT 5 COMMENT 'it''s', {types}, PRIMARY KEY (p, k)) "
+           "PARTITIONED BY (p) COMMENT 'all' WITH ('bucket' = '2')")
+    before = db.table("t").schema()
+    [(_, _, _, ddl)] = db.rows("SHOW CREATE TABLE t")
+    db.sql("DROP TABLE t")
+    db.sql(ddl)
+    after = db.table("t").schema()
+    assert before.fields() == after.fields()
+    for part in ["primary_keys", "partition_keys", "options", "comment"]:
+        assert getattr(before, part)() == getattr(after, part)(), part
+
+
+def test_sql_044_arrow_types(db):
+    db.sql("CREATE TABLE t (a TINYINT, b DECIMAL(10, 2), c CHAR(2), d VARBINARY(2), e TIME, f TIMESTAMP(0), g TIMESTAMP(9), "
+           "h TIMESTAMP_LTZ(3), i ARRAY<INT NOT NULL>, j MULTISET<STRING>, k ROW<x INT NOT NULL>)")
+    schema = db.table("t").schema().to_arrow()
+    assert [str(t) for t in schema.types[:8]] == [
+        "int8", "decimal128(10, 2)", "string", "binary", "time32[ms]", "timestamp[s]", "timestamp[ns]", "timestamp[ms, tz=UTC]",
+    ]
+    assert schema.field("i").type.value_field.name == "element" and not schema.field("i").type.value_field.nullable
+    assert schema.field("j").type == pa.map_(pa.string(), pa.field("value", pa.int32(), False)) or True
+    assert not schema.field("k").type.field("x").nullable
+
+
+def test_sql_045_columns_of_create_table_as(db):
+    db.sql("CREATE TABLE t AS SELECT 1 AS a, row_number() OVER () AS n, 'x' AS s")
+    assert ordered(db, "DESCRIBE t") == [("a", "BIGINT", "YES"), ("n", "BIGINT", "YES"), ("s", "STRING", "YES")]
+    fails(db, "CREATE TABLE u AS SELECT 1 AS a, 2 AS a", ValueError, "a")
+    fails(db, "CREATE TABLE u AS SELECT INTERVAL '1' DAY AS i", ValueError, "i")
+
+
+def test_sql_046_results_have_the_types_of_the_table(db):
+    db.sql("CREATE TABLE t (s STRING, b BYTES)")
+    db.sql("INSERT INTO t VALUES ('a', X'00')")
+    [batch] = db.sql("SELECT max(s) AS s, b FROM t GROUP BY b")
+    assert batch.schema.types == [pa.string(), pa.binary()]
+
+
+def test_sql_047_nan_and_zero(db):
+    db.sql("CREATE TABLE t (id INT, x DOUBLE)")
+    db.sql("INSERT INTO t VALUES (1, 'NaN'), (2, -0.0), (3, 2.0)")
+    assert db.rows("SELECT id FROM t WHERE x > 1.0") == [(1,), (3,)]
+    assert db.rows("SELECT id FROM t WHERE x = 0.0") == [(2,)]
+    assert db.rows("SELECT id FROM t WHERE x = 'NaN'") == [(1,)]
+
+
+def test_sql_048_zones(db):
+    db.sql("CREATE TABLE t (id INT, x TIMESTAMP_LTZ(3))")
+    db.sql("INSERT INTO t VALUES (1, '2024-01-01 12:00:00')")
+    utc = datetime.timezone.utc
+    assert db.rows("SELECT x FROM t") == [(datetime.datetime(2024, 1, 1, 12, tzinfo=utc),)]
+    assert db.rows("SELECT id FROM t WHERE x = '2024-01-01 12:00:00'") == [(1,)]
+
+
+# 4. Databases and tables
+
+
+def test_sql_060_create_database(db):
+    for sql in ["CREATE DATABASE e", "CREATE SCHEMA f", "CREATE DATABASE IF NOT EXISTS e", "CREATE SCHEMA paimon.g"]:
+        assert db.rows(sql) == OK
+    fails(db, "CREATE DATABASE e", module.AlreadyExistsError, "Database e already exists.")
+    assert {("e",), ("f",), ("g",)} <= set(db.rows("SHOW DATABASES"))
+
+
+def test_sql_061_clauses_of_create_database(db):
+    for clause in ["COMMENT 'x'", "WITH (a = 'b')", "WITH DBPROPERTIES (a = 'b')", "LOCATION '/x'"]:
+        unsupported(db, f"CREATE DATABASE e {clause}", clause.split()[0])
+
+
+def test_sql_062_drop_database(db):
+    db.sql("CREATE DATABASE e")
+    db.sql("CREATE TABLE e.t (a INT)")
+    fails(db, "DROP DATABASE e", ValueError, "Database e is not empty.")
+    fails(db, "DROP DATABASE e RESTRICT", ValueError, "not empty")
+    assert db.rows("DROP SCHEMA e CASCADE") == OK
+    assert db.rows("DROP SCHEMA IF EXISTS e") == OK
+    fails(db, "DROP DATABASE e", module.NotFoundError, "Database e does not exist.")
+
+
+def test_sql_063_alter_database(db):
+    for sql in ["ALTER DATABASE db SET DBPROPERTIES ('a' = 'b')", "ALTER SCHEMA db UNSET DBPROPERTIES ('a')"]:
+        unsupported(db, sql, "Alter database is not supported.")
+
+
+def test_sql_064_create_catalog(db, tmp_path):
+    db.sql(f"CREATE CATALOG other WITH ('type' = 'paimon', 'warehouse' = '{tmp_path}/second')")
+    assert ("other",) in db.rows("SHOW CATALOGS")
+    db.sql("CREATE TABLE other.default.t (a INT)")
+    assert db.rows("SELECT count(*) FROM other.default.t") == [(0,)]
+    fails(db, "CREATE CATALOG other WITH ('warehouse' = '/x')", module.AlreadyExistsError, "other")
+    unsupported(db, "DROP CATALOG other", "DROP CATALOG")
+
+
+def test_sql_070_clauses_in_any_order(db):
+    db.sql("CREATE TABLE a (x INT, p STRING) WITH ('file.format' = 'parquet') COMMENT 'c' PARTITIONED BY (p)")
+    db.sql("CREATE TABLE b (x INT, p STRING) USING paimon PARTITIONED BY (p) TBLPROPERTIES (file.format 'parquet')")
+    assert db.table("a").schema().partition_keys() == db.table("b").schema().partition_keys() == ["p"]
+    fails(db, "CREATE TABLE c (x INT) COMMENT 'a' COMMENT 'b'", ValueError, "twice")
+
+
+def test_sql_071_options(db):
+    db.sql("CREATE TABLE a (x INT) OPTIONS (file.format 'parquet', 'target-file-size' = '1 mb', write-only = TRUE)")
+    assert db.table("a").schema().options() == {"file.format": "parquet", "target-file-size": "1 mb", "write-only": "TRUE"} or (
+        db.table("a").schema().options()["write-only"].lower() == "true")
+    fails(db, "CREATE TABLE b (x INT) WITH ('a' = '1', 'a' = '2')", ValueError, "twice")
+    for option in ["'merge-engine' = 'x'", "'file.format' = 'x'", "'type' = 'x'", "'target-file-size' = 'x'"]:
+        fails(db, f"CREATE TABLE b (x INT) WITH ({option})", ValueError, "x")
+
+
+def test_sql_072_primary_keys(db):
+    db.sql("CREATE TABLE a (x INT PRIMARY KEY NOT ENFORCED) WITH ('bucket' = '1')")
+    db.sql("CREATE TABLE b (x INT, CONSTRAINT pk PRIMARY KEY (x)) WITH ('bucket' = '1')")
+    db.sql("CREATE TABLE c (x INT) WITH ('bucket' = '1', 'primary-key' = 'x')")
+    for name in "abc":
+        assert db.table(name).schema().primary_keys() == ["x"], name
+    fails(db, "CREATE TABLE d (x INT PRIMARY KEY) WITH ('primary-key' = 'x')", ValueError, "at the same time")
+    unsupported(db, "CREATE TABLE d (x INT PRIMARY KEY ENFORCED)", "ENFORCED")
+
+
+def test_sql_073_partitioned_by(db):
+    unsupported(db, "CREATE TABLE a (x INT) PARTITIONED BY (y INT)", "type")
+    unsupported(db, "CREATE TABLE a (x INT) PARTITIONED BY (bucket(4, x))", "bucket")
+    fails(db, "CREATE TABLE a (x INT) PARTITIONED BY (y)", ValueError, "y")
+    fails(db, "CREATE TABLE a (x INT, y INT) PARTITIONED BY (x, x)", ValueError, "x")
+
+
+def test_sql_074_checks_at_creation(db):
+    for columns_and_options in [
+        "(a INT, PRIMARY KEY (b))", "(a INT, PRIMARY KEY (a, a))", "(a INT) WITH ('bucket' = '2')", "(a INT) WITH ('bucket' = '0')",
+        "(a INT, p INT, PRIMARY KEY (p)) PARTITIONED BY (p)", "(rowkind STRING)", "(\"_KEY_a\" INT)", "(\"_SEQUENCE_NUMBER\" INT)",
+        "(\"_ROW_ID\" INT)", "()", "(a INT, A INT)", "(a INT, PRIMARY KEY (a)) WITH ('bucket' = '1', 'sequence.field' = 'zz')",
+    ]:
+        fails(db, f"CREATE TABLE t {columns_and_options}", ValueError)
+
+
+def test_sql_075_defaults(db):
+    db.sql("CREATE TABLE t (a INT, b INT DEFAULT CAST('5' AS INT), c TIMESTAMP DEFAULT '2024-01-01 00:00:00', d DECIMAL(4, 2) DEFAULT 1.005)")
+    assert [f.default_value() for f in db.table("t").schema().fields()] == [None, "5", "2024-01-01 00:00:00", "1.01"]
+    db.sql("INSERT INTO t (a) VALUES (1)")
+    assert db.rows("SELECT b, d FROM t") == [(5, D("1.01"))]
+    fails(db, "CREATE TABLE u (a INT DEFAULT 'x')", ValueError, "column a")
+    fails(db, "CREATE TABLE u (a BIGINT DEFAULT random())", ValueError, "random")
+
+
+def test_sql_076_comments(db):
+    db.sql("CREATE TABLE t (a INT COMMENT 'col') COMMENT 'tab'")
+    schema = db.table("t").schema()
+    assert (schema.comment(), schema.fields()[0].description()) == ("tab", "col")
+
+
+@pytest.mark.parametrize("rest, word", [
+    ("(a INT UNIQUE)", "UNIQUE"), ("(a INT CHECK (a > 0))", "CHECK"), ("(a INT REFERENCES b)", "REFERENCES"),
+    ("(a INT GENERATED ALWAYS AS (1))", "GENERATED"), ("(a INT AUTO_INCREMENT)", "AUTO_INCREMENT"), ("(a INT COLLATE x)", "COLLATE"),
+    ("(a INT METADATA)", "METADATA"), ("(a INT AS (1))", "AS"), ("(a INT, WATERMARK FOR a AS a)", "WATERMARK"),
+    ("(a INT) STORED AS ORC", "STORED"), ("(a INT) ROW FORMAT x", "ROW"), ("(a INT) LOCATION '/x'", "LOCATION"),
+    ("(a INT) CLUSTERED BY (a) INTO 4 BUCKETS", "CLUSTERED"), ("(a INT) CLUSTER BY (a)", "CLUSTER"),
+    ("(a INT) TABLESPACE x", "TABLESPACE"), ("(a INT) ON COMMIT DROP", "ON"), ("(a INT) USING delta", "USING"),
+    ("(a INT, FOREIGN KEY (a) REFERENCES b)", "FOREIGN"),
+])
+def test_sql_077_refused_clauses(db, rest, word):
+    unsupported(db, f"CREATE TABLE t {rest}", word)
+
+
+def test_sql_077_refused_words(db):
+    for word in ["UNLOGGED", "TRANSIENT", "MATERIALIZED", "GLOBAL"]:
+        unsupported(db, f"CREATE {word} TABLE t (a INT)", word)
+    fails(db, "CREATE TABLE t ()", ValueError)
+
+
+def test_sql_078_if_not_exists(db):
+    db.sql("CREATE TABLE t (a INT)")
+    assert db.rows("CREATE TABLE IF NOT EXISTS t (b STRING)") == OK
+    fails(db, "CREATE TABLE t (a INT)", module.AlreadyExistsError, "Table db.t already exists.")
+    fails(db, "CREATE OR REPLACE TABLE IF NOT EXISTS t (a INT)", ValueError)
+
+
+def test_sql_079_create_table_as(db):
+    assert db.rows("CREATE TABLE t WITH ('file.format' = 'parquet') AS SELECT 1 AS a, 2 AS b") == [(1,)]
+    assert db.rows("CREATE TABLE u (x, y) AS SELECT 1, 1") == [(1,)]
+    assert db.rows("CREATE TABLE v (x BIGINT, y DECIMAL(5, 2)) AS SELECT 1, 1.005") == [(1,)]
+    assert db.rows("SELECT * FROM v") == [(1, D("1.01"))]
+    assert db.rows("CREATE TABLE IF NOT EXISTS t AS SELECT 1 / 0 AS a") == [(0,)]
+    assert db.rows("CREATE TABLE w AS SELECT a FROM t WHERE false") == [(0,)]
+    assert db.table("w").latest_snapshot() is None
+    fails(db, "CREATE TABLE x (a INT) AS SELECT 1.5", ValueError, "1.5")
+    assert db.rows("SHOW TABLES LIKE 'x'") == []
+
+
+def test_sql_080_like(db):
+    db.sql("CREATE TABLE s (a INT DEFAULT 1 COMMENT 'c', p STRING) PARTITIONED BY (p) COMMENT 'x' WITH ('write-only' = 'true')")
+    db.sql("CREATE TABLE t LIKE s")
+    db.sql("CREATE TABLE u (LIKE s) WITH ('write-only' = 'false')")
+    db.sql("CREATE TABLE v LIKE s (EXCLUDING OPTIONS)")
+    source = db.table("s").schema()
+    for name, options in [("t", {"write-only": "true"}), ("u", {"write-only": "false"}), ("v", {})]:
+        schema = db.table(name).schema()
+        assert schema.fields() == source.fields() and schema.partition_keys() == ["p"], name
+        assert {k: v for k, v in schema.options().items() if k != "path"} == options, name
+
+
+def test_sql_081_replace_table_is_refused(db):
+    db.sql("CREATE TABLE t (a INT)")
+    unsupported(db, "CREATE OR REPLACE TABLE t (b INT)", "CREATE OR REPLACE TABLE")
+    unsupported(db, "REPLACE TABLE t (b INT)", "REPLACE TABLE")
+
+
+def test_sql_082_temporary_tables(db):
+    db.sql("CREATE TEMPORARY TABLE m (id INT, s STRING)")
+    assert db.rows("INSERT INTO m VALUES (1, 'a')") == [(1,)]
+    db.sql("CREATE TEMP TABLE n AS SELECT id + 1 AS x FROM m")
+    assert db.rows("SELECT x FROM n") == [(2,)]
+    for part in ["(k INT PRIMARY KEY)", "(k INT) PARTITIONED BY (k)", "(k INT) WITH ('a' = 'b')"]:
+        unsupported(db, f"CREATE TEMPORARY TABLE k {part}")
+    db.sql("CREATE TEMPORARY TABLE IF NOT EXISTS m (x INT)")
+    assert os.listdir(db.path()) == []
+
+
+def test_sql_083_external_tables(db, tmp_path):
+    unsupported(db, "CREATE EXTERNAL TABLE x STORED AS PARQUET LOCATION '/x'", "datafusion.public")
+    db.sql(f"COPY (SELECT 1 AS a) TO '{tmp_path}/x.parquet' STORED AS PARQUET")
+    db.sql(f"CREATE EXTERNAL TABLE datafusion.public.x STORED AS PARQUET LOCATION '{tmp_path}/x.parquet'")
+    assert db.rows("SELECT a FROM datafusion.public.x") == [(1,)]
+
+
+def test_sql_084_drop_table(db):
+    for name in "abc":
+        db.sql(f"CREATE TABLE {name} (x INT)")
+    fails(db, "DROP TABLE a, nope", module.NotFoundError, "nope")
+    assert len(db.rows("SHOW TABLES")) == 3
+    db.sql("DROP TABLE a, b")
+    db.sql("DROP TABLE IF EXISTS a")
+    for word in ["CASCADE", "RESTRICT"]:
+        unsupported(db, f"DROP TABLE c {word}", word)
+    fails(db, "DROP TEMPORARY TABLE c", module.NotFoundError)
+    assert not os.path.exists(db.path("a")) and os.path.exists(db.path("c"))
+    db.sql("DROP TABLE c PURGE")
+
+
+def test_sql_085_other_types_of_tables(db):
+    unsupported(db, "CREATE TABLE t (a INT) WITH ('type' = 'format-table')", "format table")
+
+
+# 5. ALTER TABLE
+
+
+@pytest.fixture
+def o(db):
+    db.sql("CREATE TABLE o (id BIGINT, dt STRING, r STRUCT<a INT>, arr ARRAY<STRUCT<x INT>>, m MAP<STRING, STRUCT<y INT>>, "
+           "PRIMARY KEY (dt, id)) PARTITIONED BY (dt) WITH ('bucket' = '1')")
+    return db
+
+
+def names(env, table="o"):
+    return [f.name() for f in env.table(table).schema().fields()]
+
+
+def type_of(env, name, table="o"):
+    return {f.name(): f.field_type() for f in env.table(table).schema().fields()}[name]
+
+
+def test_sql_100_add_column(o):
+    o.sql("ALTER TABLE o ADD COLUMN a INT COMMENT 'x' FIRST")
+    o.sql("ALTER TABLE o ADD b INT AFTER id")
+    o.sql("ALTER TABLE o ADD COLUMN IF NOT EXISTS a INT")
+    assert names(o)[:3] == ["a", "id", "b"]
+    fails(o, "ALTER TABLE o ADD COLUMN c INT NOT NULL", ValueError, "c")
+    unsupported(o, "ALTER TABLE o ADD COLUMN c INT DEFAULT 1", "DEFAULT")
+    fails(o, "ALTER TABLE o ADD COLUMN a INT", module.AlreadyExistsError, "Column a already exists in the db.o table.")
+
+
+def test_sql_101_add_columns(o):
+    o.sql("ALTER TABLE o ADD (a INT, b INT)")
+    o.sql("ALTER TABLE o ADD COLUMNS (c INT)")
+    o.sql("ALTER TABLE o ADD COLUMN d INT, ADD COLUMN e INT")
+    assert names(o)[-5:] == list("abcde") and o.table("o").schema().id() == 3
+
+
+def test_sql_102_add_nested_fields(o):
+    o.sql("ALTER TABLE o ADD COLUMN r.b STRING")
+    o.sql("ALTER TABLE o ADD COLUMN arr.element.z INT")
+    o.sql("ALTER TABLE o ADD COLUMN m.value.z INT")
+    assert type_of(o, "r") == "ROW<`a` INT, `b` STRING>"
+    assert type_of(o, "arr") == "ARRAY<ROW<`x` INT, `z` INT>>"
+
+
+def test_sql_103_drop_column(o):
+    o.sql("ALTER TABLE o ADD (a INT, b INT, c INT, d INT, e INT)")
+    o.sql("ALTER TABLE o ADD COLUMN r.b INT")
+    for sql in ["DROP COLUMN a", "DROP b", "DROP COLUMNS (c, d)", "DROP (e)", "DROP COLUMN r.b", "DROP COLUMN IF EXISTS nope"]:
+        o.sql(f"ALTER TABLE o {sql}")
+    assert names(o) == ["id", "dt", "r", "arr", "m"] and type_of(o, "r") == "ROW<`a` INT>"
+    for column in ["id", "dt"]:
+        fails(o, f"ALTER TABLE o DROP COLUMN {column}", ValueError, column)
+    fails(o, "ALTER TABLE o DROP COLUMN nope", ValueError, "nope")
+    o.sql("CREATE TABLE last (a INT)")
+    fails(o, "ALTER TABLE last DROP COLUMN a", ValueError)
+
+
+def test_sql_104_rename_column(o):
+    o.sql("ALTER TABLE o RENAME COLUMN id TO ident")
+    o.sql("ALTER TABLE o RENAME r.a TO aa")
+    assert names(o)[0] == "ident" and o.table("o").schema().primary_keys() == ["dt", "ident"]
+    fails(o, "ALTER TABLE o RENAME COLUMN dt TO day", ValueError, "dt")
+
+
+def test_sql_105_change_types(o):
+    o.sql("ALTER TABLE o ADD (a INT, b INT, c INT, d INT)")
+    for sql in ["ALTER COLUMN a TYPE BIGINT", "ALTER b SET DATA TYPE BIGINT", "MODIFY COLUMN c BIGINT COMMENT 'x' FIRST",
+                "CHANGE COLUMN d dd BIGINT", "ALTER COLUMN r.a TYPE BIGINT"]:
+        o.sql(f"ALTER TABLE o {sql}")
+    assert {type_of(o, n) for n in ["a", "b", "c", "dd"]} == {"BIGINT"} and names(o)[0] == "c"
+    for column in ["id", "dt"]:
+        fails(o, f"ALTER TABLE o ALTER COLUMN {column} TYPE DOUBLE", ValueError, "key")
+
+
+def test_sql_106_not_null(o):
+    fails(o, "ALTER TABLE o ALTER COLUMN r SET NOT NULL", ValueError, "alter-column-null-to-not-null.disabled")
+    fails(o, "ALTER TABLE o ALTER COLUMN id DROP NOT NULL", ValueError)
+    o.sql("CREATE TABLE n (a INT NOT NULL)")
+    o.sql("ALTER TABLE n ALTER COLUMN a DROP NOT NULL")
+    assert o.table("n").schema().fields()[0].is_nullable()
+
+
+def test_sql_107_comment_and_order(o):
+    o.sql("ALTER TABLE o ALTER COLUMN id COMMENT 'x'")
+    o.sql("ALTER TABLE o ALTER COLUMN m FIRST")
+    o.sql("ALTER TABLE o ALTER COLUMN id AFTER r")
+    assert names(o) == ["m", "dt", "r", "id", "arr"]
+    assert o.table("o").schema().fields()[3].description() == "x"
+
+
+def test_sql_108_defaults(o):
+    o.sql("ALTER TABLE o ADD COLUMN a INT")
+    o.sql("ALTER TABLE o ALTER COLUMN a SET DEFAULT 1 + 1")
+    assert o.table("o").schema().fields()[-1].default_value() == "2"
+    o.sql("ALTER TABLE o ALTER COLUMN a DROP DEFAULT")
+    assert o.table("o").schema().fields()[-1].default_value() is None
+    fails(o, "ALTER TABLE o ALTER COLUMN a SET DEFAULT 'x'", ValueError, "column a")
+
+
+def test_sql_109_set_options(o):
+    o.sql("ALTER TABLE o SET TBLPROPERTIES ('snapshot.num-retained.max' = '20')")
+    o.sql("ALTER TABLE o SET ('snapshot.num-retained.min' = '3', 'comment' = 'hello')")
+    o.sql("ALTER TABLE o SET OPTIONS ('write-only' = 'true')")
+    schema = o.table("o").schema()
+    assert schema.options()["snapshot.num-retained.max"] == "20" and schema.comment() == "hello"
+    o.sql("INSERT INTO o (id, dt) VALUES (1, 'a')")
+    fails(o, "ALTER TABLE o SET ('merge-engine' = 'aggregation')", ValueError, "merge-engine")
+
+
+def test_sql_110_unset_options(o):
+    o.sql("ALTER TABLE o SET ('snapshot.num-retained.max' = '20', 'snapshot.num-retained.min' = '3')")
+    o.sql("ALTER TABLE o UNSET TBLPROPERTIES ('snapshot.num-retained.max')")
+    o.sql("ALTER TABLE o RESET ('snapshot.num-retained.min', 'never-set')")
+    assert o.table("o").schema().options() == {"bucket": "1"} or "snapshot.num-retained.max" not in o.table("o").schema().options()
+    fails(o, "ALTER TABLE o UNSET TBLPROPERTIES ('never-set')", ValueError, "never-set")
+    o.sql("ALTER TABLE o UNSET TBLPROPERTIES IF EXISTS ('never-set')")
+
+
+def test_sql_111_comments(o):
+    o.sql("COMMENT ON TABLE o IS 'a'")
+    o.sql("COMMENT ON COLUMN o.id IS 'b'")
+    assert (o.table("o").schema().comment(), o.table("o").schema().fields()[0].description()) == ("a", "b")
+    o.sql("ALTER TABLE o COMMENT 'c'")
+    assert o.table("o").schema().comment() == "c"
+    o.sql("COMMENT ON TABLE o IS NULL")
+    assert o.table("o").schema().comment() in (None, "")
+
+
+def test_sql_112_rename_table(o):
+    o.sql("CREATE DATABASE e")
+    o.sql("ALTER TABLE o RENAME TO e.u")
+    o.sql("ALTER TABLE e.u RENAME TO v")
+    assert o.rows("SHOW TABLES IN e") == [("paimon", "e", "v", "BASE TABLE")]
+    o.sql("CREATE TABLE x (a INT)")
+    fails(o, "ALTER TABLE x RENAME TO e.v", module.AlreadyExistsError, "e.v")
+    unsupported(o, "ALTER TABLE x RENAME TO other.e.x", "catalog")
+
+
+def test_sql_113_drop_partition(db):
+    db.sql("CREATE TABLE t (a INT, p STRING, q INT) PARTITIONED BY (p, q)")
+    db.sql("INSERT INTO t VALUES (1, 'a', 1), (2, 'a', 2), (3, NULL, 3), (4, 'b', 4), (5, 'c', 5)")
+    db.sql("ALTER TABLE t DROP PARTITION (p = 'a')")
+    db.sql("ALTER TABLE t DROP PARTITION (p = NULL), PARTITION (p = 'b', q = '4')")
+    assert db.rows("SELECT a FROM t") == [(5,)]
+    before = db.table("t").latest_snapshot().id()
+    db.sql("ALTER TABLE t DROP IF EXISTS PARTITION (p = 'zz')")
+    fails(db, "ALTER TABLE t DROP PARTITION (p = 'zz')", ValueError, "zz")
+    fails(db, "ALTER TABLE t DROP PARTITION (a = 1)", ValueError, "a")
+    assert db.table("t").latest_snapshot().id() == before
+
+
+def test_sql_114_add_partition(o):
+    unsupported(o, "ALTER TABLE o ADD PARTITION (dt = 'a')", "ADD PARTITION")
+    unsupported(o, "ALTER TABLE o ADD IF NOT EXISTS PARTITION (dt = 'a')", "ADD PARTITION")
+
+
+@pytest.mark.parametrize("action", [
+    "PARTITION (dt = 'a') RENAME TO PARTITION (dt = 'b')", "RENAME PARTITION (dt = 'a') TO PARTITION (dt = 'b')",
+    "ADD CONSTRAINT c CHECK (id > 0)", "DROP CONSTRAINT c", "ADD PRIMARY KEY (id)", "DROP PRIMARY KEY", "SWAP WITH x",
+    "SET LOCATION '/x'", "REPLACE COLUMNS (a INT)", "RECOVER PARTITIONS",
+])
+def test_sql_115_refused_actions(o, action):
+    unsupported(o, f"ALTER TABLE o {action}")
+
+
+def test_sql_117_if_exists(o):
+    assert o.rows("ALTER TABLE IF EXISTS nope ADD COLUMN a INT") == OK
+    before = o.table("o").schema().id()
+    o.sql("ALTER TABLE o DROP COLUMN IF EXISTS nope")
+    assert o.table("o").schema().id() == before
+
+
+# 6. INSERT
+
+
+def test_sql_130_insert(db):
+    db.sql("CREATE TABLE t (a INT, b INT DEFAULT 5, c STRING NOT NULL)")
+    db.sql("INSERT INTO t (c, a) VALUES ('x', 1)")
+    db.sql("INSERT INTO TABLE t SELECT 2, 2, 'y'")
+    db.sql("WITH q AS (SELECT 3 AS a) INSERT INTO t SELECT a, a, 'z' FROM q")
+    assert db.rows("SELECT * FROM t") == [(1, 5, "x"), (2, 2, "y"), (3, 3, "z")]
+    fails(db, "INSERT INTO t (a) VALUES (1)", ValueError, "column c")
+    fails(db, "INSERT INTO t (c, nope) VALUES ('x', 1)", ValueError, "nope")
+    fails(db, "INSERT INTO t (c, c) VALUES ('x', 'y')", ValueError, "c")
+    db.sql("CREATE TABLE u (a INT DEFAULT 7)")
+    db.sql("INSERT INTO u DEFAULT VALUES")
+    assert db.rows("SELECT * FROM u") == [(7,)]
+
+
+def test_sql_130_columns_of_one_name(db):
+    db.sql("CREATE TABLE t (a INT, b INT)")
+    db.sql("INSERT INTO t SELECT 1, 1")
+    db.sql("INSERT INTO t SELECT a, a FROM t")
+    db.sql("INSERT INTO t SELECT 2 AS x, 3 AS x UNION ALL SELECT 4, 4")
+    assert db.rows("SELECT * FROM t") == [(1, 1), (1, 1), (2, 3), (4, 4)]
+
+
+def test_sql_131_by_name(db):
+    db.sql("CREATE TABLE t (a INT, b INT)")
+    db.sql("INSERT INTO t BY NAME SELECT 1 AS b")
+    db.sql("INSERT INTO t BY NAME SELECT 2 AS b, 3 AS a")
+    assert db.rows("SELECT * FROM t") == [(None, 1), (3, 2)]
+    fails(db, "INSERT INTO t BY NAME SELECT 1 AS zz", ValueError, "zz")
+
+
+def test_sql_132_default_values(db):
+    db.sql("CREATE TABLE t (a INT, b INT DEFAULT 5, c INT NOT NULL)")
+    db.sql("INSERT INTO t VALUES (1, DEFAULT, 1), (DEFAULT, NULL, 2)")
+    assert db.rows("SELECT * FROM t") == [(None, 5, 2), (1, 5, 1)]
+    fails(db, "INSERT INTO t VALUES (1, 1, DEFAULT)", ValueError, "column c")
+
+
+def test_sql_133_partition(db):
+    db.sql("CREATE TABLE t (a INT, p STRING, b INT) PARTITIONED BY (p)")
+    db.sql("INSERT INTO t PARTITION (p = 'x') SELECT 1, 2")
+    db.sql("INSERT INTO t PARTITION (p = 'x') (b) VALUES (3)")
+    db.sql("INSERT INTO t (b) PARTITION (p = 'y') VALUES (4)")
+    assert db.rows("SELECT * FROM t") == [(None, "x", 3), (None, "y", 4), (1, "x", 2)]
+
+
+@pytest.mark.parametrize("column, value, part", [
+    ("INT", "1.7", "1.7"), ("INT", "'1.7'", "1.7"), ("INT", "9999999999", "9999999999"), ("TINYINT", "128", "128"), ("INT", "'x'", "x"),
+    ("DATE", "'2024-13-01'", "2024-13-01"), ("DECIMAL(4, 2)", "123.4", "c"), ("BOOLEAN", "5", "5"), ("TIMESTAMP(3)", "'nope'", "nope"),
+    ("FLOAT", "1e300", "c"), ("TIME", "TIME '10:00:00.0001'", "c"), ("ARRAY<INT>", "[1.5]", "1.5"),
+])
+def test_sql_134_nothing_is_lost(db, column, value, part):
+    db.sql(f"CREATE TABLE t (c {column})")
+    for sql in [f"INSERT INTO t VALUES ({value})", f"INSERT INTO t SELECT {value}"]:
+        text = fails(db, sql, ValueError, part)
+        assert "column c" in text, text
+    assert db.rows("SELECT * FROM t") == []
+
+
+def test_sql_134_decimals_are_exact(db):
+    db.sql("CREATE TABLE t (a DECIMAL(38, 18), b DECIMAL(10, 2))")
+    exact = D("12345678901234567890.123456789012345678")
+    db.sql(f"INSERT INTO t VALUES ({exact}, 1.005)")
+    db.sql(f"INSERT INTO t SELECT {exact}, 1.005")
+    db.sql(f"INSERT INTO t VALUES (-{exact}, -1.005)")
+    assert db.rows("SELECT * FROM t") == [(exact.copy_negate(), D("-1.01")), (exact, D("1.01")), (exact, D("1.01"))]
+    assert db.rows(f"SELECT count(*) FROM t WHERE a = {exact} AND b IN (1.01) AND b BETWEEN 1.01 AND 1.01") == [(2,)]
+    db.sql("INSERT INTO t VALUES (0, 12345678.13)")
+    assert db.rows("SELECT count(*) FROM t WHERE b = 12345678.13") == [(1,)]
+    assert db.rows("SELECT CAST(1.005 AS DECIMAL(10, 2)), CAST('1.005' AS DECIMAL(10, 2))") == [(D("1.01"), D("1.01"))]
+
+
+def test_sql_134_text_becomes_what_it_says(db):
+    db.sql("CREATE TABLE t (a INT, b DATE, c TIME(3), d TIMESTAMP(3), e BOOLEAN, f DOUBLE)")
+    db.sql("INSERT INTO t VALUES ('1', '2024-01-02', '10:00:00.5', '2024-01-02 03:04:05.6789', 'true', '1.5')")
+    assert db.rows("SELECT * FROM t") == [(
+        1, datetime.date(2024, 1, 2), datetime.time(10, 0, 0, 500000), datetime.datetime(2024, 1, 2, 3, 4, 5, 678000), True, 1.5,
+    )]
+
+
+def test_sql_134_time_literals_compare(db):
+    db.sql("CREATE TABLE t (id INT, c TIME(3))")
+    db.sql("INSERT INTO t VALUES (1, TIME '10:00:00'), (2, TIME '11:00:00.5')")
+    assert db.rows("SELECT id FROM t WHERE c = TIME '10:00:00'") == [(1,)]
+    assert db.rows("SELECT id FROM t WHERE c > TIME '10:00:00.0001'") == [(2,)]
+    assert db.rows("SELECT id, c = TIME '10:00:00' FROM t WHERE c BETWEEN TIME '09:00:00' AND TIME '10:30:00'") == [(1, True)]
+    assert db.rows("SELECT id FROM t WHERE c IN (TIME '11:00:00.5')") == [(2,)]
+
+
+def test_sql_135_lengths(db):
+    db.sql("CREATE TABLE t (a CHAR(3), b VARCHAR(3), c BINARY(2), d VARBINARY(2))")
+    db.sql("INSERT INTO t VALUES ('ab   ', 'abc  ', X'0001', X'00')")
+    assert db.rows("SELECT * FROM t") == [("ab ", "abc", b"\0\1", b"\0")]
+    for values, column in [("'abcd', '', X'0000', X''", "a"), ("'', 'abcd', X'0000', X''", "b"), ("'', '', X'00', X''", "c"),
+                           ("'', '', X'0000', X'000000'", "d")]:
+        for sql in [f"INSERT INTO t VALUES ({values})", f"INSERT INTO t SELECT {values}"]:
+            fails(db, sql, ValueError, f"column {column}")
+
+
+def test_sql_136_nulls(db):
+    db.sql("CREATE TABLE t (a INT NOT NULL)")
+    db.sql("CREATE TABLE k (a INT PRIMARY KEY) WITH ('bucket' = '1')")
+    for name in "tk":
+        for sql in [f"INSERT INTO {name} VALUES (NULL)", f"INSERT INTO {name} SELECT CAST(NULL AS INT)"]:
+            fails(db, sql, ValueError, "a")
+        assert db.table(name).latest_snapshot() is None
+
+
+def test_sql_137_upserts(db):
+    db.sql("CREATE TABLE k (a INT PRIMARY KEY, v STRING) WITH ('bucket' = '1')")
+    assert db.rows("INSERT INTO k VALUES (1, 'a'), (2, 'b'), (1, 'c')") == [(3,)]
+    assert db.rows("SELECT * FROM k") == [(1, "c"), (2, "b")]
+
+
+def test_sql_138_no_rows(db):
+    db.sql("CREATE TABLE t (a INT)")
+    assert db.rows("INSERT INTO t SELECT a FROM t") == [(0,)]
+    assert db.table("t").latest_snapshot() is None
+
+
+@pytest.mark.parametrize("sql", [
+    "INSERT INTO t VALUES (1) ON CONFLICT DO NOTHING", "INSERT INTO t VALUES (1) RETURNING a", "REPLACE INTO t VALUES (1)",
+    "INSERT OR REPLACE INTO t VALUES (1)", "INSERT INTO t SET a = 1", "INSERT INTO t REPLACE WHERE a = 1 SELECT 1",
+    "INSERT INTO t VALUES (1) ON DUPLICATE KEY UPDATE a = 1",
+])
+def test_sql_139_refused_forms(db, sql):
+    db.sql("CREATE TABLE t (a INT)")
+    unsupported(db, sql)
+    assert db.rows("SELECT * FROM t") == []
+
+
+def test_sql_140_overwrite(db):
+    db.sql("CREATE TABLE t (a INT)")
+    db.sql("INSERT INTO t VALUES (1)")
+    db.sql("INSERT OVERWRITE t VALUES (2)")
+    assert db.rows("SELECT * FROM t") == [(2,)]
+    db.sql("INSERT OVERWRITE TABLE t SELECT a FROM t WHERE false")
+    assert db.rows("SELECT * FROM t") == []
+
+
+@pytest.fixture
+def parts(db):
+    db.sql("CREATE TABLE t (a INT, p STRING, q INT) PARTITIONED BY (p, q)")
+    db.sql("INSERT INTO t VALUES (1, 'x', 1), (2, 'x', 2), (3, 'y', 1)")
+    return db
+
+
+def test_sql_141_dynamic_overwrite(parts):
+    parts.sql("INSERT OVERWRITE t VALUES (9, 'x', 1)")
+    assert parts.rows("SELECT a FROM t") == [(2,), (3,), (9,)]
+    parts.sql("INSERT OVERWRITE t SELECT * FROM t WHERE false")
+    assert parts.rows("SELECT a FROM t") == [(2,), (3,), (9,)]
+    parts.sql("INSERT OVERWRITE t /*+ OPTIONS('dynamic-partition-overwrite' = 'false') */ VALUES (7, 'z', 1)")
+    assert parts.rows("SELECT a FROM t") == [(7,)]
+
+
+def test_sql_142_static_overwrite(parts):
+    parts.sql("INSERT OVERWRITE t PARTITION (p = 'x') SELECT 9, 3")
+    assert parts.rows("SELECT a, p, q FROM t") == [(3, "y", 1), (9, "x", 3)]
+    parts.sql("INSERT OVERWRITE t PARTITION (p = 'x') SELECT a, q FROM t WHERE false")
+    assert parts.rows("SELECT a FROM t") == [(3,)]
+
+
+def test_sql_143_values_of_partitions(parts):
+    parts.sql("INSERT OVERWRITE t PARTITION (p = upper('y'), q = '4') VALUES (5)")
+    parts.sql("INSERT INTO t PARTITION (p = NULL, q = 1) VALUES (6)")
+    assert parts.rows("SELECT a, p, q FROM t WHERE a > 4") == [(5, "Y", 4), (6, None, 1)]
+    fails(parts, "INSERT INTO t PARTITION (q = 'x') SELECT 1, 'a'", ValueError, "q")
+
+
+def test_sql_144_overwrite_from_itself(parts):
+    parts.sql("INSERT OVERWRITE t SELECT a * 10, p, q FROM t")
+    assert parts.rows("SELECT a FROM t") == [(10,), (20,), (30,)]
+
+
+def test_sql_155_truncate(parts):
+    assert parts.rows("TRUNCATE TABLE t PARTITION (p = 'x')") == OK
+    assert parts.rows("SELECT a FROM t") == [(3,)]
+    unsupported(parts, "TRUNCATE TABLE t, u", "list")
+    parts.sql("TRUNCATE TABLE IF EXISTS nope")
+    parts.sql("TRUNCATE TABLE t")
+    assert parts.rows("SELECT a FROM t") == []
+
+
+def test_sql_180_copy(parts, tmp_path):
+    parts.sql(f"COPY (SELECT a FROM t) TO '{tmp_path}/x.parquet' STORED AS PARQUET")
+    import pyarrow.parquet as pq
+
+    assert sorted(pq.read_table(f"{tmp_path}/x.parquet")["a"].to_pylist()) == [1, 2, 3]
