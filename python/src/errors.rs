@@ -159,6 +159,10 @@ fn engine_to_py(py: Python<'_>, error: &DataFusionError) -> PyErr {
         DataFusionError::ResourcesExhausted(what) if what.contains("disk") || what.contains("directory") => {
             return os_instance(py, "DiskFullError", ENOSPC, &text, None);
         }
+        // The engine wraps the limit of its temporary files in an error of reading and writing.
+        DataFusionError::ArrowError(..) | DataFusionError::IoError(_) if text.contains("used disk space") => {
+            return os_instance(py, "DiskFullError", ENOSPC, &text, None);
+        }
         DataFusionError::ResourcesExhausted(_) => "MemoryExhaustedError",
         DataFusionError::NotImplemented(_) => "UnsupportedError",
         DataFusionError::Internal(_) | DataFusionError::ExecutionJoin(_) => "InternalError",

@@ -31,6 +31,7 @@ async fn names_are_fresh_at_each_call() {
     assert_eq!(world.rows(listed).await, Vec::<String>::new());
 }
 
+/// SQL-324.
 #[tokio::test]
 async fn schemas_are_databases() {
     let world = World::new().await;
@@ -42,6 +43,7 @@ async fn schemas_are_databases() {
     assert!(!world.catalog.database_exists("e").await.unwrap());
 }
 
+/// SQL-321, SQL-322, SQL-323.
 #[tokio::test]
 async fn the_engine_neither_creates_nor_drops_tables() {
     let world = World::new().await;
@@ -68,6 +70,7 @@ async fn the_engine_neither_creates_nor_drops_tables() {
     assert_eq!(provider.table_names(), ["t"]);
 }
 
+/// SQL-162.
 #[tokio::test]
 async fn row_level_changes_are_refused_and_change_nothing() {
     let world = World::new().await;
@@ -86,6 +89,7 @@ async fn row_level_changes_are_refused_and_change_nothing() {
     assert_eq!(world.rows("SELECT * FROM paimon.d.t").await, ["1 a"]);
 }
 
+/// SQL-163.
 #[tokio::test]
 async fn truncate_deletes_when_it_is_executed() {
     let world = World::new().await;
@@ -112,6 +116,7 @@ async fn system_tables_answer_by_quoted_and_unquoted_names() {
     assert!(world.refused("INSERT INTO paimon.d.t$options VALUES ('a', 'b')").await.contains("system table"));
 }
 
+/// SQL-327.
 #[tokio::test]
 async fn external_tables_are_names_for_tables_that_exist() {
     let world = World::new().await;
@@ -133,6 +138,7 @@ async fn external_tables_are_names_for_tables_that_exist() {
     assert!(session.sql(&missing).await.unwrap_err().to_string().contains("no Paimon table"));
 }
 
+/// SQL-217.
 #[tokio::test]
 async fn installed_sessions_take_qualified_procedures_and_options() {
     let world = World::new().await;
@@ -171,6 +177,7 @@ async fn installed_sessions_take_qualified_procedures_and_options() {
     assert!(definition[0].contains("CREATE TABLE paimon.d.t") && definition[0].contains("v STRING"), "{definition:?}");
 }
 
+/// SQL-325, PY-244.
 #[test]
 fn a_provider_works_from_any_thread() {
     let ours = Runtime::new().unwrap();

@@ -115,6 +115,7 @@ async fn expressions_know_the_types_of_tables() {
     env.fails("SELECT CAST(1 AS NO_SUCH_TYPE)", "NO_SUCH_TYPE").await;
 }
 
+/// SQL-007, SQL-328.
 #[tokio::test(flavor = "multi_thread")]
 async fn any_installed_session_runs_the_grammar() {
     use datafusion::execution::SessionStateBuilder;

@@ -435,12 +435,7 @@ class Split:
     def is_streaming(self) -> bool:
         """Whether the rows are events that are not merged."""
 
-    def new_incremental_scan(self, start_snapshot_id: int, end_snapshot_id: int, mode: str = "delta") -> TableScan:
-        """A scan of the changes in the snapshots after `start_snapshot_id` up to `end_snapshot_id`: every row that they
-        append (`delta`), their changelog (`changelog`), or what the table's changelog producer makes of it (`auto`)."""
-
-    def new_stream_scan(self) -> StreamTableScan:
-        """A continuous scan: `plan()` gives the state of the table and then its changes, snapshot by snapshot."""
+    def bucket(self) -> int:
         """Bucket."""
 
     def files(self) -> list[str]:
@@ -456,12 +451,35 @@ class Split:
     def deserialize(data: bytes) -> Split:
         """The split of bytes that `serialize` or Java wrote."""
 
-    def new_incremental_scan(self, start_snapshot_id: int, end_snapshot_id: int, mode: str = "delta") -> TableScan:
-        """A scan of the changes in the snapshots after `start_snapshot_id` up to `end_snapshot_id`: every row that they
-        append (`delta`), their changelog (`changelog`), or what the table's changelog producer makes of it (`auto`)."""
+@final
+class StreamTableScan:
+    """Plans a table continuously: its state first, then its changes, snapshot by snapshot.
 
-    def new_stream_scan(self) -> StreamTableScan:
-        """A continuous scan: `plan()` gives the state of the table and then its changes, snapshot by snapshot."""
+    >>> while (plan := scan.plan()) is not None: ...
+    """
+
+    def plan(self) -> Plan | None:
+        """The next plan; `None` if there is nothing new now: call again later."""
+
+    def checkpoint(self) -> int | None:
+        """The id of the snapshot that is planned next; `None` before the first plan."""
+
+    def watermark(self) -> int | None:
+        """The watermark of the snapshot that was planned last."""
+
+    def is_finished(self) -> bool:
+        """Whether the stream has passed `scan.bounded.watermark`: no plan follows."""
+
+    def restore(self, next_snapshot_id: int | None) -> None:
+        """Continues with this snapshot; `None` starts over."""
+
+    def notify_checkpoint_complete(self, next_snapshot_id: int | None) -> None:
+        """Stores a checkpoint as the progress of the consumer; nothing without a consumer id or for `None`."""
+
+    def with_consumer_id(self, consumer_id: str) -> Self:
+        """Keeps progress under this name."""
+
+@final
 class Table:
     """A table of a catalog. Keeps the schema it was loaded with; sees commits of others on the next call that plans.
 
@@ -501,12 +519,10 @@ class Table:
     def new_read_builder(self, options: dict[str, str] | None = None) -> ReadBuilder:
         """Starts a read; options are laid over the table's, and a selector among them travels in time."""
 
-    def new_incremental_scan(self, start_snapshot_id: int, end_snapshot_id: int, mode: str = "delta") -> TableScan:
-        """A scan of the changes in the snapshots after `start_snapshot_id` up to `end_snapshot_id`: every row that they
-        append (`delta`), their changelog (`changelog`), or what the table's changelog producer makes of it (`auto`)."""
-
     def new_stream_scan(self) -> StreamTableScan:
-        """A continuous scan: `plan()` gives the state of the table and then its changes, snapshot by snapshot."""
+        """A continuous scan of all columns and rows."""
+
+    def new_batch_write_builder(self) -> BatchWriteBuilder:
         """Starts a batch write."""
 
     def new_stream_write_builder(self) -> BatchWriteBuilder:
@@ -531,12 +547,7 @@ class TableRead:
 class TableScan:
     """Plans reads."""
 
-    def new_incremental_scan(self, start_snapshot_id: int, end_snapshot_id: int, mode: str = "delta") -> TableScan:
-        """A scan of the changes in the snapshots after `start_snapshot_id` up to `end_snapshot_id`: every row that they
-        append (`delta`), their changelog (`changelog`), or what the table's changelog producer makes of it (`auto`)."""
-
-    def new_stream_scan(self) -> StreamTableScan:
-        """A continuous scan: `plan()` gives the state of the table and then its changes, snapshot by snapshot."""
+    def plan(self) -> Plan:
         """Plans anew on the snapshot that is latest now, unless a selector pins one."""
 
     def with_row_position_slice(self, start: int, end: int) -> Self:

@@ -172,6 +172,22 @@ fn statements_are_read_and_printed() {
         ("SET timezone = 'UTC'", "SET TIME ZONE 'UTC'"),
         ("USE c.d", "USE DATABASE c.d"),
         ("USE CATALOG c", "USE CATALOG c"),
+        ("CREATE CATALOG c WITH (type = paimon)", "CREATE CATALOG c WITH ('type' = 'paimon')"),
+        (
+            "CREATE OR REPLACE TEMP FUNCTION F(a int, b string) RETURNS int RETURN a + length(b)",
+            "CREATE OR REPLACE TEMPORARY FUNCTION f(a INT, b STRING) RETURNS INT RETURN a + length (b)",
+        ),
+        ("DROP TEMPORARY FUNCTION IF EXISTS f", "DROP TEMPORARY FUNCTION IF EXISTS f"),
+        (
+            "ALTER TABLE t CREATE TAG IF NOT EXISTS X AS OF VERSION 3 RETAIN 7 DAYS",
+            "ALTER TABLE t CREATE TAG IF NOT EXISTS 'x' AS OF VERSION 3 RETAIN 7 DAYS",
+        ),
+        ("ALTER TABLE t REPLACE TAG 'X'", "ALTER TABLE t REPLACE TAG 'X'"),
+        ("ALTER TABLE t DELETE TAG IF EXISTS 'a,b'", "ALTER TABLE t DELETE TAG IF EXISTS 'a,b'"),
+        ("ALTER TABLE t RENAME TAG a TO 'B'", "ALTER TABLE t RENAME TAG 'a' TO 'B'"),
+        ("SHOW BRANCHES t", "SHOW BRANCHES t"),
+        ("SHOW TABLE EXTENDED IN d LIKE 'x*'", "SHOW TABLE EXTENDED IN d LIKE 'x*'"),
+        ("DESCRIBE DATABASE d", "DESCRIBE DATABASE d"),
         ("SHOW TABLES FROM c.d LIKE 'a%'", "SHOW TABLES IN c.d LIKE 'a%'"),
         ("SHOW SCHEMAS IN c", "SHOW DATABASES IN c"),
         ("SHOW CREATE TABLE t$branch_b", "SHOW CREATE TABLE t$branch_b"),
@@ -252,7 +268,9 @@ fn refusals_name_the_clause() {
         ("ALTER TABLE t SWAP WITH u", "SWAP"),
         ("ALTER TABLE t REPLACE COLUMNS (a INT)", "REPLACE COLUMNS"),
         ("ALTER TABLE t DROP COLUMN a CASCADE", "CASCADE"),
-        ("ALTER TABLE t CREATE TAG x", "tags or branches"),
+        ("ALTER TABLE t CREATE BRANCH x", "a change of branches"),
+        ("CREATE FUNCTION f(a INT) RETURNS INT RETURN a", "filesystem catalogs hold no functions"),
+        ("DROP CATALOG c", "DROP CATALOG"),
         ("INSERT OR REPLACE INTO t VALUES (1)", "INSERT OR"),
         ("REPLACE INTO t VALUES (1)", "REPLACE INTO"),
         ("INSERT INTO t VALUES (1) ON CONFLICT DO NOTHING", "ON CONFLICT"),
@@ -403,6 +421,7 @@ fn any_table() -> impl Strategy<Value = CreateTable> {
 }
 
 proptest! {
+    /// SQL-341.
     #[test]
     fn printed_table_definitions_read_back(table in any_table()) {
         let statement = Statement::CreateTable(Box::new(table));
