@@ -100,7 +100,7 @@ def test_sql_005_a_statement_is_atomic(db):
 def test_sql_006_errors_name_their_object(db):
     assert "db.nope" in fails(db, "SELECT * FROM nope", module.NotFoundError)
     assert "Line: 1, Column: 1" in fails(db, "SELEC 1", ValueError)
-    assert "line 2, column 12" in fails(db, "CREATE TABLE x\n(a INT) FOO", ValueError).lower() or True
+    assert "line 2, column 9" in fails(db, "CREATE TABLE x\n(a INT) FOO", ValueError)
     fails(db, "CREATE TABLE x (a NO_SUCH_TYPE)", module.UnsupportedError, "column a")
 
 
@@ -372,7 +372,7 @@ def test_sql_044_arrow_types(db):
         "int8", "decimal128(10, 2)", "string", "binary", "time32[ms]", "timestamp[s]", "timestamp[ns]", "timestamp[ms, tz=UTC]",
     ]
     assert schema.field("i").type.value_field.name == "element" and not schema.field("i").type.value_field.nullable
-    assert schema.field("j").type == pa.map_(pa.string(), pa.field("value", pa.int32(), False)) or True
+    assert schema.field("j").type.item_type == pa.int32() and not schema.field("j").type.item_field.nullable
     assert not schema.field("k").type.field("x").nullable
 
 
@@ -454,8 +454,8 @@ def test_sql_070_clauses_in_any_order(db):
 
 def test_sql_071_options(db):
     db.sql("CREATE TABLE a (x INT) OPTIONS (file.format 'parquet', 'target-file-size' = '1 mb', write-only = TRUE)")
-    assert db.table("a").schema().options() == {"file.format": "parquet", "target-file-size": "1 mb", "write-only": "TRUE"} or (
-        db.table("a").schema().options()["write-only"].lower() == "true")
+    options = db.table("a").schema().options()
+    assert (options["file.format"], options["target-file-size"], options["write-only"].lower()) == ("parquet", "1 mb", "true")
     fails(db, "CREATE TABLE b (x INT) WITH ('a' = '1', 'a' = '2')", ValueError, "twice")
     for option in ["'merge-engine' = 'x'", "'file.format' = 'x'", "'type' = 'x'", "'target-file-size' = 'x'"]:
         fails(db, f"CREATE TABLE b (x INT) WITH ({option})", ValueError, "x")
@@ -706,7 +706,7 @@ def test_sql_110_unset_options(o):
     o.sql("ALTER TABLE o SET ('snapshot.num-retained.max' = '20', 'snapshot.num-retained.min' = '3')")
     o.sql("ALTER TABLE o UNSET TBLPROPERTIES ('snapshot.num-retained.max')")
     o.sql("ALTER TABLE o RESET ('snapshot.num-retained.min', 'never-set')")
-    assert o.table("o").schema().options() == {"bucket": "1"} or "snapshot.num-retained.max" not in o.table("o").schema().options()
+    assert not [key for key in o.table("o").schema().options() if key.startswith("snapshot.num-retained")]
     fails(o, "ALTER TABLE o UNSET TBLPROPERTIES ('never-set')", ValueError, "never-set")
     o.sql("ALTER TABLE o UNSET TBLPROPERTIES IF EXISTS ('never-set')")
 
