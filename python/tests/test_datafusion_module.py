@@ -27,18 +27,6 @@ def test_names():
             assert item.__module__ == "pypaimon_rust.datafusion", name
 
 
-def test_stub_names_what_the_module_has():
-    stub = os.path.join(os.path.dirname(module.__file__), "datafusion.pyi")
-    text = open(stub, encoding="utf-8").read()
-    for name in module.__all__:
-        item = getattr(module, name)
-        assert f"class {name}" in text or f"def {name}" in text, name
-        if isinstance(item, type) and not issubclass(item, BaseException):
-            for member in vars(item):
-                if not member.startswith("_"):
-                    assert f"def {member}(" in text, f"{name}.{member}"
-
-
 @pytest.mark.parametrize("arguments, error", [
     ({"memory_pool_type": "fair"}, ValueError),
     ({"memory_pool_type": "Fair", "memory_pool_bytes": 1}, ValueError),

@@ -15,8 +15,9 @@ use super::dialect::PaimonDialect;
 
 /// Brackets may nest so deep, and so many queries may be united.
 const MAX_DEPTH: usize = 1_000;
-/// So many AND and OR may be chained in one expression; their tree is balanced (`balance.rs`).
-const MAX_CONDITIONS: usize = 10_000;
+/// So many OR may be chained in one expression; their tree is balanced (`balance.rs`). Of AND as many as of levels: the
+/// engine takes such a chain apart and puts it together again one below the other.
+const MAX_ALTERNATIVES: usize = 10_000;
 /// So many other operators may be chained in one expression: the engine names the columns of SELECT by a recursion that is
 /// not protected against deep expressions.
 const MAX_CHAIN: usize = 200;
@@ -191,8 +192,10 @@ pub(crate) fn at(location: Location) -> String {
 enum Effect {
     /// One level more.
     Chain,
-    /// AND or OR.
-    Condition,
+    /// AND.
+    And,
+    /// OR.
+    Or,
     /// UNION and the like.
     SetOperator,
     /// Another expression begins.
@@ -220,8 +223,11 @@ fn effect(token: &Token) -> Effect {
         _ => return Effect::Chain,
     };
     match word {
-        K::AND | K::OR | K::XOR => Effect::Condition,
-        K::NOT | K::IS | K::IN | K::LIKE | K::ILIKE | K::BETWEEN | K::DIV | K::COLLATE | K::AT => Effect::Chain,
+        K::AND => Effect::And,
+        K::OR => Effect::Or,
+        K::XOR | K::NOT | K::IS | K::IN | K::LIKE | K::ILIKE | K::BETWEEN | K::DIV | K::COLLATE | K::AT => {
+            Effect::Chain
+        }
         K::UNION | K::EXCEPT | K::INTERSECT | K::MINUS => Effect::SetOperator,
         K::SELECT | K::FROM | K::WHERE | K::VALUES | K::ON | K::HAVING | K::SET => Effect::Fresh,
         K::WHEN | K::THEN | K::ELSE => Effect::Fresh,
@@ -234,36 +240,47 @@ fn effect(token: &Token) -> Effect {
 struct Level {
     chain: usize,
     conditions: usize,
+    alternatives: usize,
     set_operators: usize,
     deepest_chain: usize,
     most_conditions: usize,
+    most_alternatives: usize,
 }
 
 impl Level {
     fn take(&mut self, effect: Effect) {
         match effect {
             Effect::Chain => self.chain += 1,
-            Effect::Condition => {
+            Effect::And => {
                 self.conditions += 1;
                 self.chain = 0;
             }
+            Effect::Or => {
+                self.alternatives += 1;
+                (self.chain, self.conditions) = (0, 0);
+            }
             Effect::SetOperator => self.set_operators += 1,
-            Effect::Fresh => (self.chain, self.conditions) = (0, 0),
+            Effect::Fresh => (self.chain, self.conditions, self.alternatives) = (0, 0, 0),
             Effect::None => {}
         }
         self.deepest_chain = self.deepest_chain.max(self.chain);
         self.most_conditions = self.most_conditions.max(self.conditions);
+        self.most_alternatives = self.most_alternatives.max(self.alternatives);
     }
 
     /// What stood in brackets is an operand of this expression.
     fn close(&mut self, inner: &Self) {
         self.chain = self.chain.max(inner.deepest_chain + 1);
         self.conditions = self.conditions.max(inner.most_conditions);
+        self.alternatives = self.alternatives.max(inner.most_alternatives);
         self.take(Effect::None);
     }
 
     fn is_too_deep(&self) -> bool {
-        self.deepest_chain > MAX_CHAIN || self.most_conditions > MAX_CONDITIONS || self.set_operators > MAX_DEPTH
+        self.deepest_chain > MAX_CHAIN
+            || self.most_conditions > MAX_DEPTH
+            || self.most_alternatives > MAX_ALTERNATIVES
+            || self.set_operators > MAX_DEPTH
     }
 }
 
@@ -287,8 +304,8 @@ fn check_depth(tokens: &[TokenWithSpan]) -> Result<()> {
         }
         if level.is_too_deep() || outer.len() > MAX_DEPTH {
             return Err(Error::invalid_input(format!(
-                "the statement nests too deep: more than {MAX_CHAIN} operators, {MAX_CONDITIONS} AND and OR, or {MAX_DEPTH} \
-                 levels{}",
+                "the statement nests too deep: more than {MAX_CHAIN} operators, {MAX_ALTERNATIVES} OR, {MAX_DEPTH} AND or \
+                 {MAX_DEPTH} levels{}",
                 at(token.span.start)
             )));
         }
@@ -341,7 +358,9 @@ mod tests {
         tokenize(&format!("SELECT a IN ({}1)", "1, ".repeat(20_000))).unwrap();
         tokenize(&format!("SELECT 1 WHERE (a = 1{}) AND b", " OR a = 2".repeat(900))).unwrap();
         tokenize(&format!("SELECT {}1", "a + b, ".repeat(20_000))).unwrap();
-        tokenize(&format!("SELECT a{}", " AND a".repeat(5_000))).unwrap();
+        tokenize(&format!("SELECT a{}", " OR a AND b".repeat(5_000))).unwrap();
+        tokenize(&format!("SELECT a{}", " AND a".repeat(900))).unwrap();
+        assert!(tokenize(&format!("SELECT a{}", " AND a".repeat(1_100))).is_err());
     }
 
     #[test]

@@ -7,7 +7,7 @@ use datafusion::error::Result;
 use datafusion::execution::FunctionRegistry;
 use datafusion::logical_expr::simplify::{ExprSimplifyResult, SimplifyContext};
 use datafusion::logical_expr::{
-    ColumnarValue, Expr, ExprSchemable, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+    Cast, ColumnarValue, Expr, ExprSchemable, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 use datafusion::prelude::DataFrame;
 use datafusion::sql::parser::DFParserBuilder;
@@ -48,9 +48,9 @@ impl Session<'_> {
         let body = body.cast_to(&returns, &schema)?;
         let signature = match types.is_empty() {
             true => Signature::nullary(Volatility::Volatile),
-            false => Signature::exact(types, Volatility::Volatile),
+            false => Signature::any(types.len(), Volatility::Volatile),
         };
-        let parameters = function.parameters.iter().map(|p| p.name.clone()).collect();
+        let parameters = function.parameters.iter().map(|p| p.name.clone()).zip(types).collect();
         let function = Macro { name: name.to_owned(), parameters, body, returns, signature };
         self.context.register_udf(ScalarUDF::new_from_impl(function));
         self.ok()
@@ -75,7 +75,7 @@ impl Session<'_> {
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Macro {
     name: String,
-    parameters: Vec<String>,
+    parameters: Vec<(String, DataType)>,
     body: Expr,
     returns: DataType,
     signature: Signature,
@@ -96,8 +96,9 @@ impl ScalarUDFImpl for Macro {
 
     fn simplify(&self, args: Vec<Expr>, _: &SimplifyContext) -> Result<ExprSimplifyResult> {
         let argument = |name: &str| {
-            let position = self.parameters.iter().position(|p| p == name)?;
-            args.get(position).cloned()
+            let position = self.parameters.iter().position(|(parameter, _)| parameter == name)?;
+            let (_, data_type) = self.parameters.get(position)?;
+            Some(Expr::Cast(Cast::new(Box::new(args.get(position)?.clone()), data_type.clone())))
         };
         let expanded = self.body.clone().transform(|expr| {
             Ok(match &expr {

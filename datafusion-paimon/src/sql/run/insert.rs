@@ -169,7 +169,7 @@ impl Session<'_> {
             let fields: Vec<&DataField> = fields.collect();
             let tokens = with_defaults(source, table, given)?;
             if let Some(plan) = self.plan_values(&fields, &Fragment(tokens))? {
-                return Ok(Source { plan, by_name: true });
+                return Ok(Source { plan, by_name: false });
             }
         }
         let plan = if by_name { self.plan_query(source).await? } else { self.plan_positional(source).await? };
