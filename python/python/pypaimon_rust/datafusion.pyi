@@ -303,6 +303,9 @@ class ReadBuilder:
     def with_include_row_kind(self, flag: bool) -> Self:
         """Adds a first column `rowkind`."""
 
+    def with_row_ranges(self, ranges: Sequence[tuple[int, int]]) -> Self:
+        """Rows with these row ids; tables with row ids cannot be read yet."""
+
     def new_scan(self) -> TableScan:
         """A scan with these settings."""
 
@@ -444,8 +447,8 @@ class Split:
     def size_bytes(self) -> int:
         """Bytes of the files."""
 
-    def serialize(self) -> bytes:
-        """The split as Java's serialised form."""
+    def serialize(self, *, frame: bool = True) -> bytes:
+        """The split in Java's serialised form; without frame it is what Java before 2.0 reads."""
 
     @staticmethod
     def deserialize(data: bytes) -> Split:
