@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
-# Views that come with the system tables of rows, and differences, which have no plan through the builders.
-LATER = "audit|read-optimized|diff|sys-ro"
+# Differences, which have no plan through the builders.
+LATER = "diff"
 FIXTURES = pathlib.Path(__file__).parents[2] / "sql-tests" / "fixtures"
 
 

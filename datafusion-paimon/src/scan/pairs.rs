@@ -135,7 +135,7 @@ mod tests {
             Field::new("rowkind", DataType::Utf8, true),
             Field::new("id", DataType::List(item), true),
         ]));
-        let found: Vec<_> = pack(futures::stream::iter(batches), schema, pairs).collect().await;
+        let found: Vec<_> = pack(stream::iter(batches), schema, pairs).collect().await;
         let found = found.into_iter().collect::<Result<Vec<_>>>().unwrap();
         let text = pretty_format_batches(&found).unwrap().to_string();
         text.lines().skip(3).filter(|l| l.starts_with('|')).map(|l| l.replace([' ', '|'], "")).collect()

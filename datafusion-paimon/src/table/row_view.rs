@@ -114,8 +114,7 @@ impl PaimonRowViewProvider {
             handle: self.base.handle(),
             schema: &base,
             projection: Some(&columns),
-            // The columns of the binlog are arrays: its filters do not speak of the columns of the table.
-            filters: if self.view == RowView::Binlog { &[] } else { filters },
+            filters,
             limit: None,
         };
         let plan = scan::plan_log(state, request, shape, Arc::clone(&schema)).await?;
@@ -169,15 +168,14 @@ impl TableProvider for PaimonRowViewProvider {
 
     /// Filters over the columns of the table prune.
     fn supports_filters_pushdown(&self, filters: &[&Expr]) -> Result<Vec<TableProviderFilterPushDown>> {
-        let of_table = |filter: &&Expr| filter.column_refs().iter().all(|c| c.name != ROW_KIND);
-        let support = |filter: &&Expr| match self.view {
-            RowView::AuditLog if of_table(filter) => TableProviderFilterPushDown::Inexact,
-            RowView::AuditLog | RowView::Binlog => TableProviderFilterPushDown::Unsupported,
-            RowView::ReadOptimized => TableProviderFilterPushDown::Inexact,
+        let of_table = |filter: &&Expr| match filter.column_refs().iter().all(|c| c.name != ROW_KIND) {
+            true => TableProviderFilterPushDown::Inexact,
+            false => TableProviderFilterPushDown::Unsupported,
         };
         match self.view {
             RowView::ReadOptimized => self.base.supports_filters_pushdown(filters),
-            RowView::AuditLog | RowView::Binlog => Ok(filters.iter().map(support).collect()),
+            RowView::AuditLog => Ok(filters.iter().map(of_table).collect()),
+            RowView::Binlog => Ok(vec![TableProviderFilterPushDown::Unsupported; filters.len()]),
         }
     }
 

@@ -6,6 +6,7 @@ use datafusion::error::Result;
 use datafusion::logical_expr::TableType;
 use datafusion::prelude::DataFrame;
 use paimon_core::options::is_secret;
+use paimon_core::scan::live_entries;
 use paimon_core::types::DataField;
 use paimon_core::{Error, Table};
 
@@ -149,16 +150,16 @@ impl Session<'_> {
         }
         let spec = self.partition_spec(&table, partition)?;
         let filter = super::partition::filter(&table, &spec)?;
-        let mut builder = table.new_read_builder();
-        if let Some(filter) = filter {
-            builder = builder.with_filter(filter);
-        }
-        let plan = builder.new_scan().plan().await.map_err(to_datafusion)?;
+        // Also partitions whose rows a read does not see yet.
+        let entries = match table.current_snapshot().await.map_err(to_datafusion)? {
+            Some(snapshot) => live_entries(&table, &snapshot, filter.as_ref()).await.map_err(to_datafusion)?,
+            None => Vec::new(),
+        };
         let (schema, options) = (table.schema(), table.options());
-        let paths = plan
-            .splits()
+        let paths = entries
             .iter()
-            .map(|split| table.paths().partition_path(schema, options, &split.partition))
+            .filter(|entry| entry.bucket >= 0)
+            .map(|entry| table.paths().partition_path(schema, options, &entry.partition))
             .collect::<paimon_core::Result<BTreeSet<_>>>()
             .map_err(to_datafusion)?;
         self.rows(&["partition"], paths.into_iter().map(|p| vec![Some(p)]).collect())
