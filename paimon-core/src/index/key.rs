@@ -152,7 +152,7 @@ pub(super) fn key_of(literal: &Datum, data_type: &DataType) -> Option<(Key, bool
 fn stamp(value: Timestamp, precision: u32) -> Option<(i64, bool)> {
     match precision {
         0..=3 => Some((value.millis, value.nanos == 0)),
-        _ => Some((value.to_micros()?, precision <= 6 && value.nanos % 1_000 == 0)),
+        _ => Some((value.to_micros()?, precision <= 6 && value.nanos.is_multiple_of(1_000))),
     }
 }
 

@@ -65,7 +65,7 @@ impl Engine {
             let texts = rows.iter().map(|r| Some(r.0[i + 1]).filter(|t| *t != "_"));
             columns.push(match field.data_type {
                 DataType::Int(_) => Arc::new(Int32Array::from_iter(texts.map(|t| t.map(|t| t.parse().unwrap())))),
-                _ => Arc::new(StringArray::from_iter(texts.map(|t| t.map(|t| t)))),
+                _ => Arc::new(StringArray::from_iter(texts)),
             });
         }
         let mut fields = vec![sequence_number_field(), value_kind_field()];

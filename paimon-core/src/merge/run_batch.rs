@@ -124,7 +124,7 @@ pub(super) struct BatchPreparer {
     keys: KeyEncoder,
     user_sequences: Option<KeyEncoder>,
     /// The encoders of the sequence groups that the result asks for, with their ordering columns.
-    orderings: Vec<Option<(KeyEncoder, Vec<DataField>)>>,
+    orderings: Vec<Option<OrderEncoder>>,
     needs_levels: bool,
     result: SchemaRef,
     memory: Arc<dyn MemoryBudget>,
@@ -166,7 +166,7 @@ impl BatchPreparer {
         let user_sequences = self.user_sequences.as_ref().map(|e| e.encode::<u128>(batch)).transpose()?;
         let kinds = ScalarBuffer::from(row_kinds(batch)?.to_vec());
         let sequences = sequences(batch)?;
-        let order = |encoder: &Option<(KeyEncoder, Vec<DataField>)>| {
+        let order = |encoder: &Option<OrderEncoder>| {
             encoder.as_ref().map(|(encoder, fields)| GroupOrder::try_new(encoder, fields, batch)).transpose()
         };
         let orderings = self.orderings.iter().map(order).collect::<Result<Vec<_>>>()?;
@@ -196,7 +196,10 @@ fn column<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a ArrayRef> {
     batch.column_by_name(name).ok_or_else(|| Error::internal(format!("a batch to be merged lacks column {name}")))
 }
 
-fn orderings(rule: &MergeRule, result: &SchemaRef) -> Result<Vec<Option<(KeyEncoder, Vec<DataField>)>>> {
+/// What orders the rows of a sequence group: its fields, and what makes them comparable.
+type OrderEncoder = (KeyEncoder, Vec<DataField>);
+
+fn orderings(rule: &MergeRule, result: &SchemaRef) -> Result<Vec<Option<OrderEncoder>>> {
     let needed = rule.groups_of(&rule.ids_of(result));
     let encoder = |(number, ordering): (usize, &Vec<DataField>)| {
         if !needed.contains(&number) {

@@ -23,7 +23,7 @@ const PARALLEL_READS: usize = 16;
 #[derive(Debug)]
 pub(super) enum Changes {
     /// None, in a history that ends here.
-    Nothing(Option<Snapshot>),
+    Nothing(Option<Box<Snapshot>>),
     /// Those of the snapshots after `start` up to `end`.
     Range { start: i64, end: Box<Snapshot>, source: Source },
     /// What differs between two snapshots.
@@ -94,7 +94,7 @@ impl Changes {
         let snapshots = table.snapshots();
         let source = match source_of(mode, table)? {
             Some(source) => source,
-            None if start == end => return Ok(Self::Nothing(snapshots.find(end).await?)),
+            None if start == end => return Ok(Self::Nothing(snapshots.find(end).await?.map(Box::new))),
             None => {
                 let missing = |id: i64| {
                     Error::invalid_input(format!(
@@ -122,7 +122,7 @@ impl Changes {
         match last {
             Some(end) if start < end.id => Ok(Self::Range { start, end: Box::new(end), source }),
             None if start < end || latest.is_none_or(|latest| end > latest) => Err(out_of_range()),
-            last => Ok(Self::Nothing(last)),
+            last => Ok(Self::Nothing(last.map(Box::new))),
         }
     }
 
@@ -137,7 +137,7 @@ impl Changes {
             return Ok(Self::Nothing(None));
         };
         if start == end || start > latest.time_millis || end < earliest.time_millis {
-            return Ok(Self::Nothing(Some(latest)));
+            return Ok(Self::Nothing(Some(Box::new(latest))));
         }
         let before = snapshots.at_or_before(start).await?;
         let after = snapshots.at_or_before(end).await?.unwrap_or(latest);
@@ -158,7 +158,7 @@ impl Changes {
     /// `Corrupt`, `NotFound` or `Storage` naming the file.
     pub(super) async fn plan(self, request: &PlanRequest, mode: ReadMode) -> Result<Plan> {
         match self {
-            Self::Nothing(snapshot) => Ok(nothing(snapshot)),
+            Self::Nothing(snapshot) => Ok(nothing(snapshot.map(|s| *s))),
             Self::Whole(snapshot) => request.live(*snapshot, mode, Scope::live(&mode)).await,
             Self::Diff { before, after } => request.difference(&before, *after, mode).await,
             Self::Range { start, end, source } => {
