@@ -169,7 +169,8 @@ async fn streams_start_as_they_are_asked() -> Result<()> {
         |time: &str| vec![("scan.mode", "from-timestamp".to_owned()), ("scan.timestamp-millis", time.to_owned())];
     let mode = |mode: &str| vec![("scan.mode", mode.to_owned())];
     let snapshot = |mode: &str, id: &str| vec![("scan.mode", mode.to_owned()), ("scan.snapshot-id", id.to_owned())];
-    let cases: Vec<(Vec<(&str, String)>, &[&str], i64)> = vec![
+    type Case<'a> = (Vec<(&'a str, String)>, &'a [&'a str], i64);
+    let cases: Vec<Case<'_>> = vec![
         (vec![], &["5: full +I7z", "6: +I8y"], 7),
         (mode("latest"), &["6: +I8y"], 7),
         (mode("compacted-full"), &["3: full +I1A +I2b", "4: +I3c", "6: +I8y"], 7),
