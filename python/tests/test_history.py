@@ -257,5 +257,5 @@ def test_audit_log_and_read_optimized(env, keyed):
     env.sql("INSERT INTO paimon.db.t VALUES (3, 'y')")
     assert env.rows("SELECT * FROM paimon.db.t$ro") == [(1, "c"), (2, "x")]
     assert env.rows("SELECT v FROM paimon.db.t$ro WHERE id = 2 LIMIT 1") == [("x",)]
-    with pytest.raises(NotImplementedError):
+    with pytest.raises(ValueError, match="read only"):
         env.sql("INSERT INTO paimon.db.t$ro VALUES (3, 'y')")

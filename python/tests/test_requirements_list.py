@@ -35,8 +35,8 @@ def test_what_is_done_or_refused_has_a_test_of_its_number():
     assert missing == []
 
 
-def test_every_numbered_test_is_in_the_list():
-    listed = {number: files for number, _, _, files in rows()}
+def test_what_has_a_test_is_not_later():
+    states = {number: state for number, _, state, _ in rows()}
     for path in sorted((ROOT / "python" / "tests").glob("test_*.py")):
         for kind, digits in re.findall(r"def test_(sql|py)_(\d{3})_", path.read_text(encoding="utf-8")):
-            assert path.relative_to(ROOT).as_posix() in listed[f"{kind.upper()}-{digits}"], f"{path.name}: {kind}-{digits}"
+            assert states[f"{kind.upper()}-{digits}"] != "later", f"{path.name}: {kind}-{digits}"

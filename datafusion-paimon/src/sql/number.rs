@@ -7,12 +7,12 @@
 use std::ops::ControlFlow;
 use std::sync::Arc;
 
-use datafusion::arrow::datatypes::{DataType, Field, FieldRef};
+use datafusion::arrow::datatypes::DataType;
 use datafusion::common::{ScalarValue, exec_err, plan_err};
 use datafusion::error::Result;
 use datafusion::logical_expr::simplify::{ExprSimplifyResult, SimplifyContext};
 use datafusion::logical_expr::{
-    ColumnarValue, Expr, ReturnFieldArgs, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
+    ColumnarValue, Expr, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
 use datafusion::sql::sqlparser::ast::{
     Expr as Ast, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments, Ident, ObjectName,
@@ -22,8 +22,6 @@ use datafusion::sql::sqlparser::ast::{
 const NAME: &str = "__paimon_number";
 /// Every text of so many digits is the shortest text of its DOUBLE.
 const DOUBLE_DIGITS: usize = 15;
-/// Every whole number of so many digits fits 64 bits.
-const INTEGER_DIGITS: usize = 18;
 
 /// The function.
 pub(crate) fn number_function() -> Arc<ScalarUDF> {
@@ -82,9 +80,13 @@ fn call(argument: Ast) -> Function {
 }
 
 fn has_many_digits(text: &str) -> bool {
+    if !text.contains('.') {
+        // The engine reads what fits 64 bits as an integer, also below a sign.
+        return text.bytes().all(|b| b.is_ascii_digit()) && text.parse::<u64>().is_err();
+    }
     let plain = text.bytes().all(|b| b.is_ascii_digit() || b == b'.');
     let digits = text.trim_start_matches(['0', '.']).bytes().filter(u8::is_ascii_digit).count();
-    plain && digits > if text.contains('.') { DOUBLE_DIGITS } else { INTEGER_DIGITS }
+    plain && digits > DOUBLE_DIGITS
 }
 
 #[derive(Debug, PartialEq, Eq, Hash)]
@@ -93,13 +95,6 @@ struct NumberFunction {
 }
 
 fn value(text: &str) -> Result<ScalarValue> {
-    // The engine reads a whole number as an integer where it fits.
-    if let Ok(number) = text.parse::<u64>() {
-        return Ok(match i64::try_from(number) {
-            Ok(number) => ScalarValue::Int64(Some(number)),
-            Err(_) => ScalarValue::UInt64(Some(number)),
-        });
-    }
     match text.parse::<f64>() {
         Ok(number) => Ok(ScalarValue::Float64(Some(number))),
         Err(_) => plan_err!("{text} is no number"),
@@ -124,12 +119,6 @@ impl ScalarUDFImpl for NumberFunction {
 
     fn return_type(&self, _: &[DataType]) -> Result<DataType> {
         Ok(DataType::Float64)
-    }
-
-    fn return_field_from_args(&self, args: ReturnFieldArgs<'_>) -> Result<FieldRef> {
-        let text = args.scalar_arguments.first().copied().flatten().and_then(ScalarValue::try_as_str).flatten();
-        let data_type = value(text.unwrap_or_default())?.data_type();
-        Ok(Arc::new(Field::new(NAME, data_type, false)))
     }
 
     fn invoke_with_args(&self, args: ScalarFunctionArgs) -> Result<ColumnarValue> {
@@ -164,7 +153,8 @@ mod tests {
             ("1.5", "1.5"),
             ("0.00000000000000000001", "0.00000000000000000001"),
             ("1234567890.123456789", "__paimon_number('1234567890.123456789')"),
-            ("123456789012345678", "123456789012345678"),
+            ("18446744073709551615", "18446744073709551615"),
+            ("- 9223372036854775808", "-9223372036854775808"),
             ("12345678901234567890123", "__paimon_number('12345678901234567890123')"),
             ("1e300", "1e300"),
             ("a + 3.14159265358979323846", "a + __paimon_number('3.14159265358979323846')"),

@@ -1,5 +1,7 @@
 //! Temporary functions: names for expressions, put in their place while a statement is planned. Source: SQL sheet SQL-305.
 
+use std::sync::Arc;
+
 use datafusion::arrow::datatypes::{DataType, Field, Schema};
 use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DFSchema, internal_err};
@@ -9,6 +11,7 @@ use datafusion::logical_expr::simplify::{ExprSimplifyResult, SimplifyContext};
 use datafusion::logical_expr::{
     Cast, ColumnarValue, Expr, ExprSchemable, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
+use datafusion::optimizer::simplify_expressions::ExprSimplifier;
 use datafusion::prelude::DataFrame;
 use datafusion::sql::parser::DFParserBuilder;
 use paimon_core::Error;
@@ -44,6 +47,10 @@ impl Session<'_> {
             .parse_into_expr()?;
         keep_numbers(&mut parsed.expr);
         let body = self.state.create_logical_expr_from_sql_expr(parsed, &schema)?;
+        // Calls are expanded after the engine has brought types together, so that the body must have been through it.
+        let simplify =
+            SimplifyContext::builder().with_config_options(Arc::clone(self.state.config().options())).build();
+        let body = ExprSimplifier::new(simplify).coerce(body, &schema)?;
         let returns = arrow_type(&function.returns);
         let body = body.cast_to(&returns, &schema)?;
         let signature = match types.is_empty() {
