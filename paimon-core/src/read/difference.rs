@@ -1,7 +1,7 @@
 //! Splits that stand for the difference between two sets of files of a bucket.
 //!
-//! As a batch, the rows of the later set whose key is new or whose values or kind differ from the earlier set; nothing
-//! stands for keys that are gone. As events, the rows of the earlier set as `-D`, then those of the later one.
+//! As a batch, the rows of the later set whose key is new or whose values or kind differ from the earlier set; where
+//! deletes are kept, keys that are gone have a row of kind `-D`. As events, the rows of the earlier set as `-D`, then those of the later one.
 //!
 //! Invariants: both sides are merged on their own and come in key order, so one row of each side is looked at at a time.
 //! Values are compared whole, whatever the projection. Source: time-travel sheet section 4;
@@ -10,7 +10,7 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, BooleanArray, StringArray};
+use arrow::array::{ArrayRef, AsArray, BooleanArray, StringArray};
 use arrow::compute::filter_record_batch;
 use arrow::record_batch::{RecordBatch, RecordBatchOptions};
 use arrow::row::{RowConverter, Rows, SortField};
@@ -62,7 +62,7 @@ pub(super) fn differing(read: &Arc<SplitRead>, split: &Split, before: &BeforeFil
         table: read.table.clone(),
         columns: Columns::try_new(&schema, &all, None, true)?,
         batch_rows: read.batch_rows,
-        keep_deletes: false,
+        keep_deletes: read.keep_deletes,
         resources: read.resources.clone(),
     });
     let (old, new) = sides(split, before);
@@ -101,6 +101,13 @@ pub(super) fn differing(read: &Arc<SplitRead>, split: &Split, before: &BeforeFil
     Ok(stream.boxed())
 }
 
+/// Which rows add a row; the kind is the first column.
+fn adds(batch: &RecordBatch) -> Result<BooleanArray> {
+    let kinds = batch.column(0).as_string_opt::<i32>();
+    let kinds = kinds.ok_or_else(|| Error::internal("the first column of a difference is not the kind of its rows"))?;
+    Ok(BooleanArray::from_iter(kinds.iter().map(|kind| kind.map(|kind| kind.starts_with('+')))))
+}
+
 /// Rows whose keys are gone, if they are asked for.
 fn shown(read: &SplitRead, gone: Option<RecordBatch>) -> Result<Option<RecordBatch>> {
     match gone.filter(|_| read.keep_deletes) {
@@ -113,6 +120,8 @@ fn shown(read: &SplitRead, gone: Option<RecordBatch>) -> Result<Option<RecordBat
 struct Encoded {
     keys: Rows,
     values: Rows,
+    /// Which rows are there, instead of saying that a key is gone.
+    adds: BooleanArray,
 }
 
 struct Encoder {
@@ -138,10 +147,12 @@ impl Encoder {
         let keys: Vec<ArrayRef> = self.key_columns.iter().map(|&p| Arc::clone(batch.column(p))).collect();
         let mut all = batch.columns().to_vec();
         // An insert and an update of the same values do not differ: both add the row.
+        let adds = adds(batch)?;
         if let Some(kind) = all.first_mut() {
-            *kind = Arc::new(StringArray::from_iter_values(std::iter::repeat_n("", batch.num_rows())));
+            *kind =
+                Arc::new(StringArray::from_iter_values(adds.values().iter().map(|add| if add { "+" } else { "-" })));
         }
-        Ok(Encoded { keys: self.keys.convert_columns(&keys)?, values: self.values.convert_columns(&all)? })
+        Ok(Encoded { keys: self.keys.convert_columns(&keys)?, values: self.values.convert_columns(&all)?, adds })
     }
 }
 
@@ -179,7 +190,9 @@ impl Cursor {
     /// Goes to the next row. At the end of a batch gives its rows whose keys the later side lacks, as `-D`.
     async fn advance(&mut self, encoder: &Encoder, side: &mut BatchStream) -> Result<Option<RecordBatch>> {
         if !self.needs_batch() {
-            self.gone.push(!std::mem::take(&mut self.is_matched));
+            let was_there = self.batch.as_ref().is_some_and(|batch| batch.adds.value(self.row));
+            let is_matched = std::mem::take(&mut self.is_matched);
+            self.gone.push(was_there && !is_matched);
             self.row += 1;
             return Ok(None);
         }

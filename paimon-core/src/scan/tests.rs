@@ -405,10 +405,10 @@ fn statistics_of_older_schemas_are_translated() {
 #[test]
 fn files_that_cannot_be_read_are_refused_unless_they_are_pruned() {
     let table = append_table(&[]);
-    let orc = DataFileMeta { file_name: "a.orc".into(), ..with_values(file("a"), (1, 2), "x") };
-    let entries = [add(orc)];
+    let text = DataFileMeta { file_name: "a.csv".into(), ..with_values(file("a"), (1, 2), "x") };
+    let entries = [add(text)];
     let error = table.try_plan(&entries, &[], None, None).unwrap_err();
-    assert_eq!((error.kind(), error.context_value("file")), (ErrorKind::Unsupported, Some("a.orc")));
+    assert_eq!((error.kind(), error.context_value("file")), (ErrorKind::Unsupported, Some("a.csv")));
     let elsewhere = table.builder().equal("k", Datum::Int(9)).unwrap();
     assert!(table.plan(&entries, Some(elsewhere), None).splits().is_empty());
 }
