@@ -20,7 +20,9 @@ use crate::errors::{internal, to_py};
 
 /// How long one wait without a look for signals lasts.
 const SLICE: Duration = Duration::from_millis(50);
-/// How long an interrupted call may take to end and to clean up.
+/// How long an interrupted call may take to end: one that only computes does not notice.
+const ENDING: Duration = Duration::from_secs(2);
+/// How long it may take to clean up after that.
 const CLEANING: Duration = Duration::from_secs(10);
 
 /// The runtime with the process that made it. A child of a fork has the memory but not the threads of its parent's
@@ -91,7 +93,7 @@ fn clean_up<T: Send + 'static>(py: Python<'_>, task: JoinHandle<T>) {
     let (sender, mut receiver) = channel::<()>();
     handle.spawn(async move {
         // The task counts as ended only once its future is dropped, which hands over what is to be cleaned up.
-        let _ = task.await;
+        let _ = tokio::time::timeout(ENDING, task).await;
         background_finished().await;
         drop(sender);
     });

@@ -64,10 +64,9 @@ pub fn finish_in_background(work: impl Future<Output = ()> + Send + 'static) {
     });
 }
 
-/// Waits until all work that was handed over before this call has ended.
+/// Waits until no such work is open.
 pub async fn background_finished() {
-    let next = open().1;
-    ended_below(next).await;
+    ended_below(u64::MAX).await;
 }
 
 /// Runs `work` to its end even if the caller stops waiting. Then `stop` is set, so that the work can end early.
@@ -76,7 +75,7 @@ pub async fn background_finished() {
 /// Those of `work`; `Internal` if it panicked, or outside of a runtime.
 ///
 /// # Cancellation
-/// The work ends in the background: see [`background_finished`].
+/// The work ends in the background, and what it gives is dropped there: see [`background_finished`].
 pub async fn supervised<T: Send + 'static>(
     stop: Arc<AtomicBool>,
     work: impl Future<Output = Result<T>> + Send + 'static,

@@ -14,7 +14,7 @@ use datafusion::sql::parser::Statement as EngineStatement;
 use datafusion::sql::sqlparser::ast::{Query, Statement as Ast};
 use futures::FutureExt;
 use paimon_core::error::Entity;
-use paimon_core::runtime::finish_in_background;
+use paimon_core::runtime::{finish_in_background, supervised};
 use paimon_core::types::{DataField, arrow_type, field_from_arrow};
 use paimon_core::{Catalog, Error, ErrorKind, Identifier, Schema};
 
@@ -137,9 +137,13 @@ impl Session<'_> {
         let fields = self.fields_of_query(table, &plan)?;
         let schema = complete(Schema { fields: fields.clone(), ..Schema::default() }, table, false)?;
         let input = positional(plan, &fields)?;
-        let catalog = provider.catalog();
-        catalog.create_table(&identifier, schema, false).await.map_err(to_datafusion)?;
-        let unfilled = Unfilled(Some((Arc::clone(catalog), identifier.clone())));
+        let (catalog, created) = (Arc::clone(provider.catalog()), identifier.clone());
+        // Creating does not stop when the statement is given up: then the table is handed over in the background.
+        let work = async move {
+            catalog.create_table(&created, schema, false).await?;
+            Ok(Unfilled(Some((catalog, created))))
+        };
+        let unfilled = supervised(Arc::default(), work).await.map_err(to_datafusion)?;
         let filled = async {
             let created = provider.catalog().get_table(&identifier).await.map_err(to_datafusion)?;
             let plan = self.write_plan(path, created, WriteMode::Append, input);
