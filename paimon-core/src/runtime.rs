@@ -5,6 +5,9 @@
 mod background;
 
 use std::fmt::Debug;
+use std::fs::File;
+use std::io::{BufReader, BufWriter, Read, Write};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 pub use background::{background_finished, finish_in_background, supervised};
@@ -20,6 +23,49 @@ pub trait MemoryBudget: Send + Sync + Debug {
     fn try_grow(&self, bytes: usize) -> Result<()>;
     /// Gives `bytes` back.
     fn shrink(&self, bytes: usize);
+    /// A file for what does not fit. In the system's directory for temporary files, unless the host has another one.
+    ///
+    /// # Errors
+    /// `DiskFull` or `Storage`; `MemoryExhausted` if the host allows no such files.
+    fn temp_file(&self) -> Result<Box<dyn TempFile>> {
+        Ok(Box::new(SystemTempFile { path: std::env::temp_dir().join(format!("paimon-{}", uuid::Uuid::new_v4())) }))
+    }
+}
+
+/// A file for data that does not fit into memory. It is deleted when this is dropped.
+pub trait TempFile: Send + Sync + Debug {
+    /// Starts writing it.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    fn writer(&self) -> std::io::Result<Box<dyn Write + Send>>;
+    /// Starts reading it, once it was written.
+    ///
+    /// # Errors
+    /// Those of the disk.
+    fn reader(&self) -> std::io::Result<Box<dyn Read + Send>>;
+}
+
+#[derive(Debug)]
+struct SystemTempFile {
+    path: PathBuf,
+}
+
+impl TempFile for SystemTempFile {
+    fn writer(&self) -> std::io::Result<Box<dyn Write + Send>> {
+        Ok(Box::new(BufWriter::new(File::create_new(&self.path)?)))
+    }
+
+    fn reader(&self) -> std::io::Result<Box<dyn Read + Send>> {
+        Ok(Box::new(BufReader::new(File::open(&self.path)?)))
+    }
+}
+
+impl Drop for SystemTempFile {
+    fn drop(&mut self) {
+        // What cannot be deleted costs space until the system cleans up.
+        drop(std::fs::remove_file(&self.path));
+    }
 }
 
 /// A budget without limit.

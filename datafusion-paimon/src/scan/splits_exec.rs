@@ -231,7 +231,7 @@ impl ExecutionPlan for PaimonSplitsExec {
         };
         let name = format!("PaimonSplitsExec[{partition}]");
         let parallelism = context.session_config().target_partitions().div_ceil(self.groups.len());
-        let memory = Arc::new(PoolBudget::new(context.memory_pool(), name));
+        let memory = Arc::new(PoolBudget::of_task(&context, name));
         let read = self.builder.clone().with_resources(Resources { memory, parallelism }).new_read();
         let stream = read.and_then(|read| self.rows(read, splits, &schema)).map_err(to_datafusion)?;
         let baseline = BaselineMetrics::new(&self.metrics, partition);

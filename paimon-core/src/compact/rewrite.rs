@@ -15,7 +15,7 @@ use super::task::{CompactResult, CompactTask, CompactWork, MergeStep};
 use crate::datafile::{DataFileReader, FileLayout, RollingWriter, WriterConfig};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::BatchStream;
-use crate::merge::{MergeRule, merge_runs};
+use crate::merge::{MergeRule, Run, merge_in_rounds, rows_of_batches};
 use crate::meta::TablePaths;
 use crate::options::Options;
 use crate::read::{FileRows, RunSource, run_stream};
@@ -177,9 +177,19 @@ impl Rewriter {
         };
         let fields = self.key_value_fields();
         let source = self.source(task)?;
-        let runs = section.iter().map(|run| run_stream(source.clone(), run.files.clone(), fields.clone(), None));
+        let source = RunSource {
+            batch_rows: rows_of_batches(self.batch_rows, section.len()),
+            reader: source.reader.clone().with_memory(Arc::clone(&self.resources.memory)),
+            ..source
+        };
         let schema: SchemaRef = to_arrow_schema(&RowType::new(fields.clone()));
-        merge_runs(schema, runs.collect(), Arc::clone(rule), drop_deletes, self.batch_rows, &self.resources)
+        let run_schema = source.schema(&fields);
+        let open = |run: &SortedRun| {
+            let (source, files, fields) = (source.clone(), run.files.clone(), fields.clone());
+            Run::new(move || run_stream(source.clone(), files.clone(), fields.clone(), None))
+        };
+        let (runs, rule) = (section.iter().map(open).collect(), Arc::clone(rule));
+        merge_in_rounds(schema, run_schema, runs, rule, drop_deletes, self.batch_rows, &self.resources)
     }
 
     fn key_value_fields(&self) -> Vec<DataField> {

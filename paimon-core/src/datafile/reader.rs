@@ -16,6 +16,7 @@ use crate::meta::Schemas;
 use crate::options::Options;
 use crate::predicate::Predicate;
 use crate::row::BinaryRow;
+use crate::runtime::MemoryBudget;
 use crate::spec::{DataFileMeta, TableSchema};
 use crate::storage::FileIO;
 use crate::table::Table;
@@ -66,6 +67,13 @@ impl DataFileReader {
     #[must_use]
     pub fn with_footers(mut self, footers: FooterCache) -> Self {
         self.footers = footers;
+        self
+    }
+
+    /// The same reader, which takes memory for the bytes that it holds.
+    #[must_use]
+    pub fn with_memory(mut self, memory: Arc<dyn MemoryBudget>) -> Self {
+        self.io = self.io.with_memory(memory);
         self
     }
 

@@ -1,7 +1,8 @@
 //! The engines against the examples of Java's merge classes.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 use arrow::array::{ArrayRef, AsArray, Int8Array, Int32Array, Int64Array, StringArray};
 use arrow::datatypes::{Int8Type, Int64Type};
@@ -9,11 +10,11 @@ use arrow::record_batch::RecordBatch;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
 use futures::{StreamExt, TryStreamExt, stream};
 
-use super::{LEVEL, MergeRule, merge_runs, sort_merge};
+use super::{LEVEL, MergeRule, Run, merge_in_rounds, merge_runs, sort_merge};
 use crate::error::{Error, ErrorKind, Result};
 use crate::format::BatchStream;
 use crate::options::Options;
-use crate::runtime::Resources;
+use crate::runtime::{MemoryBudget, Resources, TempFile, Unlimited};
 use crate::spec::TableSchema;
 use crate::types::*;
 
@@ -344,4 +345,87 @@ fn columns_of_functions_that_are_not_built_are_refused_by_name() {
     assert!(error.message().contains("must be VARBINARY"), "{error}");
     let error = Engine::try_new("s", "merge-engine=aggregation;fields.s.aggregate-function=count").err().unwrap();
     assert!(error.message().contains("identifier 'count'"), "{error}");
+}
+
+/// A budget of so many bytes that counts its temporary files.
+#[derive(Debug, Default)]
+struct Limit {
+    limit: usize,
+    used: Mutex<(usize, usize)>,
+    files: AtomicUsize,
+}
+
+impl MemoryBudget for Limit {
+    fn try_grow(&self, bytes: usize) -> Result<()> {
+        let mut used = self.used.lock().unwrap();
+        if used.0 + bytes > self.limit {
+            return Err(Error::new(ErrorKind::MemoryExhausted, "full"));
+        }
+        used.0 += bytes;
+        used.1 = used.1.max(used.0);
+        Ok(())
+    }
+
+    fn shrink(&self, bytes: usize) {
+        self.used.lock().unwrap().0 -= bytes;
+    }
+
+    fn temp_file(&self) -> Result<Box<dyn TempFile>> {
+        self.files.fetch_add(1, Ordering::Relaxed);
+        Unlimited.temp_file()
+    }
+}
+
+#[test]
+fn rounds_through_files_change_nothing() {
+    const RUNS: i64 = 12;
+    let engines = [
+        ("s m", "ignore-delete=true"),
+        ("s m", "changelog-producer=lookup;sequence.field=m"),
+        ("s m l:s", "merge-engine=aggregation;fields.s.aggregate-function=sum;fields.l.aggregate-function=listagg"),
+        ("s m l:s", "merge-engine=aggregation;changelog-producer=lookup;fields.s.aggregate-function=sum"),
+        ("s m l:s", "merge-engine=partial-update;fields.m.sequence-group=s,l;fields.s.aggregate-function=sum"),
+    ];
+    for (columns, options) in engines {
+        let engine = Engine::new(columns, options);
+        let run = |run: i64| {
+            let texts: Vec<(String, i64, i32)> = (0..60)
+                .filter(|k| (k * 7 + run * 5) % 4 != 0)
+                .map(|k| {
+                    let kind = ["+I", "+U", "+I", "-D"][((k + run) % 4) as usize];
+                    let text = if columns.contains('l') { format!(" t{run}") } else { String::new() };
+                    (format!("{kind} {k} {} {}{text}", k + run, (k * run) % 5), run * 100 + k, (run % 5) as i32)
+                })
+                .collect();
+            let rows: Vec<(&str, i64, i32)> = texts.iter().map(|(t, s, l)| (t.as_str(), *s, *l)).collect();
+            engine.batch(&rows)
+        };
+        let batches: Vec<RecordBatch> = (0..RUNS).map(run).collect();
+        let run_schema = batches[0].schema();
+        let schema: Vec<usize> = (0..run_schema.fields().len() - 1).collect();
+        let schema = Arc::new(run_schema.project(&schema).unwrap());
+        let merge = |limit: usize| {
+            let memory = Arc::new(Limit { limit, ..Limit::default() });
+            let runs =
+                batches.iter().cloned().map(|b| Run::new(move || stream::iter([Ok(b.clone())]).boxed())).collect();
+            let resources = Resources { memory: Arc::clone(&memory) as Arc<dyn MemoryBudget>, parallelism: 1 };
+            let rule = Arc::new(engine.rule.clone());
+            let merged = merge_in_rounds(Arc::clone(&schema), Arc::clone(&run_schema), runs, rule, true, 5, &resources);
+            let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+            let rows = runtime.block_on(merged.unwrap().try_collect::<Vec<_>>()).map(|batches| engine.shown(&batches));
+            drop(runtime);
+            let (left, most) = *memory.used.lock().unwrap();
+            assert_eq!(left, 0);
+            (rows, memory.files.load(Ordering::Relaxed), most)
+        };
+        let (expected, files, most) = merge(usize::MAX);
+        let expected = expected.unwrap();
+        assert!(files == 0 && expected.len() > 20, "{options}");
+        for part in [2, 4] {
+            let (rows, files, _) = merge(most / part);
+            assert!(files > 1, "{options}");
+            assert_eq!(rows.unwrap(), expected, "{options} with a {part}th of the memory");
+        }
+        assert_eq!(merge(most / 100).0.unwrap_err().kind(), ErrorKind::MemoryExhausted);
+    }
 }

@@ -72,7 +72,7 @@ impl Grouping {
 
     /// Of the rows of levels from 1 on only those of the least level count: they hold what the others hold.
     fn drop_higher_levels<P: Prefix>(&mut self, batches: &[RunBatch<P>]) {
-        let level = |row: &RowRef| batches[row.batch()].level;
+        let level = |row: &RowRef| batches[row.batch()].level(row.row());
         let least = self.groups.rows[self.open..].iter().map(level).filter(|&l| l > 0).min();
         let Some(least) = least else { return };
         let mut kept = self.open;

@@ -8,6 +8,7 @@
 //! and the columns are gathered once per batch of the result (`gather`). No I/O. Source: merge-engine sheet sections 1
 //! and 2; `mergetree/compact/SortMergeReaderWithLoserTree.java`.
 
+mod all_rows;
 mod control;
 mod deduplicate;
 mod engine;
@@ -21,10 +22,12 @@ mod grouping;
 mod kinds;
 mod order_key;
 mod roles;
+mod rounds;
 mod rule;
 mod run_batch;
 mod runs;
 mod sort;
+mod spill;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
@@ -32,6 +35,7 @@ mod timing;
 mod tournament;
 
 pub(crate) use kinds::{adds, row_kinds};
+pub use rounds::{Run, merge_in_rounds, rows_of_batches};
 pub use rule::MergeRule;
 pub(crate) use run_batch::LEVEL;
 pub use runs::merge_runs;

@@ -18,7 +18,7 @@ use crate::error::{Error, Result};
 use crate::runtime::{MemoryBudget, Reservation};
 use crate::types::{DataField, SEQUENCE_NUMBER};
 
-/// Name of a column of runs whose rows tell their level; all rows of a batch are of one level.
+/// Name of a column of runs whose rows tell their level.
 pub(crate) const LEVEL: &str = "_LEVEL";
 
 /// One batch of a run.
@@ -37,8 +37,8 @@ pub(super) struct RunBatch<P> {
     user_sequences: Option<Keys<u128>>,
     /// What orders rows in sequence groups, by number of the group; `None` for groups that nothing asks for.
     pub(super) orderings: Vec<Option<GroupOrder>>,
-    /// The level of all rows; 0 if it is not known.
-    pub(super) level: i32,
+    /// The levels of the rows, if they count and are known.
+    levels: Option<ScalarBuffer<i32>>,
     _memory: Reservation,
 }
 
@@ -56,6 +56,11 @@ impl<P: Prefix> RunBatch<P> {
     /// The row kind as a byte.
     pub(super) fn kind(&self, row: usize) -> i8 {
         self.kinds[row]
+    }
+
+    /// The level; 0, as in a write buffer, if it is not known.
+    pub(super) fn level(&self, row: usize) -> i32 {
+        self.levels.as_ref().map_or(0, |levels| levels[row])
     }
 
     /// The sequence number.
@@ -170,7 +175,7 @@ impl BatchPreparer {
             encoder.as_ref().map(|(encoder, fields)| GroupOrder::try_new(encoder, fields, batch)).transpose()
         };
         let orderings = self.orderings.iter().map(order).collect::<Result<Vec<_>>>()?;
-        let level = if self.needs_levels { level(batch)? } else { 0 };
+        let levels = if self.needs_levels { levels(batch)? } else { None };
 
         let gathered: usize = columns.iter().map(|c| c.to_data().get_slice_memory_size().unwrap_or_default()).sum();
         let of_groups: usize = orderings.iter().flatten().map(|o| o.keys.size()).sum();
@@ -186,7 +191,7 @@ impl BatchPreparer {
             sequences,
             user_sequences,
             orderings,
-            level,
+            levels,
             _memory: memory,
         })
     }
@@ -210,17 +215,12 @@ fn orderings(rule: &MergeRule, result: &SchemaRef) -> Result<Vec<Option<OrderEnc
     rule.orderings().enumerate().map(encoder).collect()
 }
 
-/// The level of the rows; 0, as in a write buffer, if the batch does not tell.
-fn level(batch: &RecordBatch) -> Result<i32> {
-    let Some(column) = batch.column_by_name(LEVEL) else { return Ok(0) };
-    let levels = column.as_primitive_opt::<Int32Type>().map(|c| c.values());
-    let levels = levels.ok_or_else(|| Error::internal(format!("{LEVEL} must be INT")))?;
-    match levels.first() {
-        Some(first) if levels.iter().any(|l| l != first) => {
-            Err(Error::internal("the rows of a batch to be merged are of several levels"))
-        }
-        first => Ok(first.copied().unwrap_or(0)),
-    }
+/// The levels of the rows, if the batch tells them.
+fn levels(batch: &RecordBatch) -> Result<Option<ScalarBuffer<i32>>> {
+    let Some(column) = batch.column_by_name(LEVEL) else { return Ok(None) };
+    let levels = column.as_primitive_opt::<Int32Type>().filter(|c| c.null_count() == 0);
+    let levels = levels.ok_or_else(|| Error::internal(format!("{LEVEL} must be INT without nulls")))?;
+    Ok(Some(levels.values().clone()))
 }
 
 fn sequences(batch: &RecordBatch) -> Result<ScalarBuffer<i64>> {

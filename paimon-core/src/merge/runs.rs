@@ -13,6 +13,7 @@ use futures::StreamExt;
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 
+use super::all_rows::AllRows;
 use super::deduplicate::Deduplicate;
 use super::engine::MergeEngine;
 use super::grouping::Grouping;
@@ -42,13 +43,40 @@ pub fn merge_runs(
     resources: &Resources,
 ) -> Result<BatchStream> {
     let preparer = BatchPreparer::try_new(&rule, schema, Arc::clone(&resources.memory))?;
+    Ok(start(preparer, runs, choose(&rule, drop_deletes), batch_rows))
+}
+
+/// Merges sorted runs into one that may hold keys several times: what is left of their rows gives the same result as all
+/// of them. `schema` is that of the runs.
+///
+/// # Errors
+/// As [`merge_runs`].
+pub(super) fn join_runs(
+    schema: SchemaRef,
+    runs: Vec<BatchStream>,
+    rule: &Arc<MergeRule>,
+    batch_rows: usize,
+    resources: &Resources,
+) -> Result<BatchStream> {
+    let preparer = BatchPreparer::try_new(rule, schema, Arc::clone(&resources.memory))?;
+    // Of rows of which only the newest counts the others need not be kept.
+    let chosen = match choose(rule, false) {
+        Chosen::Groups(_) => Chosen::All(AllRows::default()),
+        chosen => chosen,
+    };
+    Ok(start(preparer, runs, chosen, batch_rows))
+}
+
+fn start(preparer: BatchPreparer, runs: Vec<BatchStream>, chosen: Chosen, batch_rows: usize) -> BatchStream {
     let batch_rows = batch_rows.max(1);
-    Ok(match choose(&rule, drop_deletes) {
+    match chosen {
         Chosen::Rows(engine) if preparer.fits_u64() => Merge::<u64, _>::stream(preparer, runs, engine, batch_rows),
         Chosen::Rows(engine) => Merge::<u128, _>::stream(preparer, runs, engine, batch_rows),
         Chosen::Groups(engine) if preparer.fits_u64() => Merge::<u64, _>::stream(preparer, runs, engine, batch_rows),
         Chosen::Groups(engine) => Merge::<u128, _>::stream(preparer, runs, engine, batch_rows),
-    })
+        Chosen::All(engine) if preparer.fits_u64() => Merge::<u64, _>::stream(preparer, runs, engine, batch_rows),
+        Chosen::All(engine) => Merge::<u128, _>::stream(preparer, runs, engine, batch_rows),
+    }
 }
 
 /// An engine that fits a rule.
@@ -57,6 +85,8 @@ pub(super) enum Chosen {
     Rows(Deduplicate),
     /// It needs all of them.
     Groups(Grouping),
+    /// It only puts them in order.
+    All(AllRows),
 }
 
 /// The engine of a rule.
@@ -103,18 +133,26 @@ impl<P: Prefix, E: MergeEngine<P>> Merge<P, E> {
                 inputs.push(receiver);
             }
             loop {
-                match merge.advance()? {
-                    Progress::Batch(batch) => {
+                let progress = match merge.advance() {
+                    Ok(Progress::Need(run)) => {
+                        let input = inputs[run].recv().await;
+                        merge.receive(run, input).map(|batch| batch.map_or(Progress::Work, Progress::Batch))
+                    }
+                    progress => progress,
+                };
+                match progress {
+                    Ok(Progress::Batch(batch)) => {
                         yield batch;
                         tokio::task::yield_now().await;
                     }
-                    Progress::Need(run) => {
-                        let input = inputs[run].recv().await;
-                        if let Some(batch) = merge.receive(run, input)? {
-                            yield batch;
-                        }
+                    Ok(Progress::Done) => break,
+                    Ok(_) => {}
+                    Err(error) => {
+                        // Whoever tries again with less needs the memory of the tasks.
+                        inputs.clear();
+                        tasks.shutdown().await;
+                        Err(error)?;
                     }
-                    Progress::Done => break,
                 }
             }
         }
@@ -189,6 +227,8 @@ impl<P: Prefix, E: MergeEngine<P>> Merge<P, E> {
 enum Progress {
     Batch(RecordBatch),
     Need(usize),
+    /// More can be done at once.
+    Work,
     Done,
 }
 

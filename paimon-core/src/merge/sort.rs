@@ -31,6 +31,7 @@ pub fn sort_merge(batches: &[RecordBatch], rule: &MergeRule, batch_rows: usize) 
         Chosen::Rows(engine) => sort::<u128, _>(batches, &preparer, engine, batch_rows),
         Chosen::Groups(engine) if preparer.fits_u64() => sort::<u64, _>(batches, &preparer, engine, batch_rows),
         Chosen::Groups(engine) => sort::<u128, _>(batches, &preparer, engine, batch_rows),
+        Chosen::All(engine) => sort::<u128, _>(batches, &preparer, engine, batch_rows),
     }
 }
 

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use arrow::array::Int32Array;
-use arrow::datatypes::{DataType as ArrowType, Field, Schema};
+use arrow::datatypes::{DataType as ArrowType, Field, FieldRef, Schema, SchemaRef};
 use arrow::record_batch::RecordBatch;
 use futures::StreamExt;
 
@@ -22,7 +22,7 @@ use crate::row_selection::RowSelection;
 use crate::scan::{DeletionFile, Split};
 use crate::spec::DataFileMeta;
 use crate::table::Table;
-use crate::types::DataField;
+use crate::types::{DataField, RowType, to_arrow_schema};
 
 /// Where files of one bucket are found.
 #[derive(Debug, Clone)]
@@ -58,6 +58,19 @@ impl RunSource {
             deletions: Arc::new(deletions.collect()),
         }
     }
+
+    /// The schema of the batches that [`run_stream`] gives for these columns.
+    pub(crate) fn schema(&self, fields: &[DataField]) -> SchemaRef {
+        let columns = to_arrow_schema(&RowType::new(fields.to_vec()));
+        if !self.levels {
+            return columns;
+        }
+        Arc::new(Schema::new(columns.fields().iter().cloned().chain([level_field()]).collect::<Vec<_>>()))
+    }
+}
+
+fn level_field() -> FieldRef {
+    Arc::new(Field::new(LEVEL, ArrowType::Int32, false))
 }
 
 /// The rows of files, one file after another.
@@ -110,8 +123,7 @@ pub(super) fn chosen_stream(
 }
 
 fn with_level(batch: &RecordBatch, level: i32) -> Result<RecordBatch> {
-    let field = Arc::new(Field::new(LEVEL, ArrowType::Int32, false));
-    let fields: Vec<_> = batch.schema().fields().iter().cloned().chain([field]).collect();
+    let fields: Vec<_> = batch.schema().fields().iter().cloned().chain([level_field()]).collect();
     let mut columns = batch.columns().to_vec();
     columns.push(Arc::new(Int32Array::from_value(level, batch.num_rows())));
     Ok(RecordBatch::try_new(Arc::new(Schema::new(fields)), columns)?)

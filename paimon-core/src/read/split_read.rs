@@ -15,7 +15,7 @@ use super::finish::Finish;
 use super::selected::selections;
 use crate::error::{Error, Result};
 use crate::format::BatchStream;
-use crate::merge::{MergeRule, merge_runs};
+use crate::merge::{MergeRule, Run, merge_in_rounds, rows_of_batches};
 use crate::predicate::Predicate;
 use crate::runtime::Resources;
 use crate::scan::{RowRange, SortedRun, Split, sections};
@@ -163,10 +163,21 @@ impl SplitRead {
         }
         let fields = merge_fields(&self.columns.needed(), &rule, &self.table)?;
         let filter: Option<Predicate> = self.columns.key_filter.clone();
-        let source = RunSource { levels: rule.needs_levels(), ..source.clone() };
-        let runs = runs.into_iter().map(|run| run_stream(source.clone(), run.files, fields.clone(), filter.clone()));
+        let source = RunSource {
+            levels: rule.needs_levels(),
+            batch_rows: rows_of_batches(self.batch_rows, runs.len()),
+            reader: source.reader.clone().with_memory(Arc::clone(&self.resources.memory)),
+            ..source.clone()
+        };
         let schema = to_arrow_schema(&RowType::new(result));
-        let merged = merge_runs(schema, runs.collect(), rule, !self.keep_deletes, self.batch_rows, &self.resources)?;
+        let run_schema = source.schema(&fields);
+        let open = |run: SortedRun| {
+            let (source, fields, filter) = (source.clone(), fields.clone(), filter.clone());
+            Run::new(move || run_stream(source.clone(), run.files.clone(), fields.clone(), filter.clone()))
+        };
+        let runs = runs.into_iter().map(open).collect();
+        let merged =
+            merge_in_rounds(schema, run_schema, runs, rule, !self.keep_deletes, self.batch_rows, &self.resources)?;
         Ok(self.finish(merged, Finish { drop_deletes: false, has_kinds: row_kind }))
     }
 

@@ -7,6 +7,7 @@
 use std::io;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use futures::stream::{self, StreamExt, TryStreamExt};
@@ -17,7 +18,7 @@ use super::location::Location;
 use super::{local, objects};
 use crate::error::{Entity, Error, Result, ResultExt};
 use crate::options::Options;
-use crate::runtime;
+use crate::runtime::{self, MemoryBudget, Reservation};
 
 /// Streams to the local disk go out in pieces of this size.
 const LOCAL_CHUNK: usize = 1 << 20;
@@ -50,6 +51,23 @@ pub struct FileStatus {
 pub struct FileIO {
     operator: opendal::Operator,
     is_local: bool,
+    /// What ranges that are read take memory from, as long as they live.
+    memory: Option<Arc<dyn MemoryBudget>>,
+}
+
+/// Shorter ranges are not worth a reservation.
+const RESERVED_FROM: u64 = 64 << 10;
+
+/// Bytes with the memory that is reserved for them.
+struct Reserved {
+    bytes: Bytes,
+    _memory: Reservation,
+}
+
+impl AsRef<[u8]> for Reserved {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
 }
 
 impl FileIO {
@@ -62,7 +80,22 @@ impl FileIO {
         let _ = options;
         let location = Location::parse(location)?;
         let operator = super::schemes::operator(&location)?;
-        Ok(Self { operator, is_local: location.is_local() })
+        Ok(Self { operator, is_local: location.is_local(), memory: None })
+    }
+
+    /// The same access, but ranges of files take memory from `memory` for as long as any part of them is in use.
+    #[must_use]
+    pub fn with_memory(mut self, memory: Arc<dyn MemoryBudget>) -> Self {
+        self.memory = Some(memory);
+        self
+    }
+
+    fn reserve(&self, range: &Range<u64>) -> Result<Option<Reservation>> {
+        let length = range.end.saturating_sub(range.start);
+        let Some(memory) = self.memory.as_ref().filter(|_| length >= RESERVED_FROM) else { return Ok(None) };
+        let mut reservation = Reservation::new(Arc::clone(memory));
+        reservation.try_resize(usize::try_from(length).unwrap_or(usize::MAX))?;
+        Ok(Some(reservation))
     }
 
     /// A store behind an operator that is rooted at `/`.
@@ -105,13 +138,15 @@ impl FileIO {
     /// A range of a file.
     ///
     /// # Errors
-    /// As [`FileIO::read`]; `Corrupt` if the file is shorter.
+    /// As [`FileIO::read`]; `Corrupt` if the file is shorter; `MemoryExhausted`.
     pub async fn read_range(&self, location: &str, range: Range<u64>) -> Result<Bytes> {
+        let memory = self.reserve(&range)?;
         if self.is_local {
-            return self.on_disk(location, move |path| local::read_range(path, &range)).await.map(Bytes::from);
+            let bytes = self.on_disk(location, move |path| local::read_range(path, &range)).await?;
+            return Ok(hold(Bytes::from(bytes), memory));
         }
         let (operator, path) = self.resolve(location)?;
-        objects::read_range(operator, &path, location, range).await
+        Ok(hold(objects::read_range(operator, &path, location, range).await?, memory))
     }
 
     /// Several ranges of a file, in their order. On the local disk the file is opened once.
@@ -119,14 +154,17 @@ impl FileIO {
     /// # Errors
     /// As [`FileIO::read_range`].
     pub async fn read_ranges(&self, location: &str, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
-        if self.is_local {
+        let memory = ranges.iter().map(|range| self.reserve(range)).collect::<Result<Vec<_>>>()?;
+        let parts: Vec<Bytes> = if self.is_local {
             let ranges = ranges.to_vec();
             let parts = self.on_disk(location, move |path| local::read_ranges(path, &ranges)).await?;
-            return Ok(parts.into_iter().map(Bytes::from).collect());
-        }
-        let (operator, path) = self.resolve(location)?;
-        let read = |range| objects::read_range(operator, &path, location, range);
-        stream::iter(ranges.to_vec()).map(read).buffered(CONCURRENT_RANGES).try_collect().await
+            parts.into_iter().map(Bytes::from).collect()
+        } else {
+            let (operator, path) = self.resolve(location)?;
+            let read = |range| objects::read_range(operator, &path, location, range);
+            stream::iter(ranges.to_vec()).map(read).buffered(CONCURRENT_RANGES).try_collect().await?
+        };
+        Ok(parts.into_iter().zip(memory).map(|(bytes, memory)| hold(bytes, memory)).collect())
     }
 
     /// Status of a file or directory; `None` if there is none.
@@ -314,5 +352,11 @@ impl FileIO {
     ) -> Result<T> {
         let location = self.locate(location)?;
         runtime::cpu(move || work(Path::new(&location.path)).map_err(|e| from_io(e, &location.to_string()))).await
+    }
+}
+fn hold(bytes: Bytes, memory: Option<Reservation>) -> Bytes {
+    match memory {
+        Some(memory) => Bytes::from_owner(Reserved { bytes, _memory: memory }),
+        None => bytes,
     }
 }
