@@ -105,9 +105,9 @@ impl GroupOrder {
         self.all_null.as_ref().is_some_and(|nulls| nulls.value(row))
     }
 
-    fn try_new(encoder: &KeyEncoder, fields: &[DataField], batch: &RecordBatch) -> Result<Self> {
+    fn try_new(encoder: &GroupEncoder, batch: &RecordBatch) -> Result<Self> {
         let mut all_null: Option<BooleanBuffer> = None;
-        for (i, field) in fields.iter().enumerate() {
+        for (i, field) in encoder.fields.iter().enumerate() {
             let nulls = column(batch, &field.name)?.logical_nulls().map(|n| !n.inner());
             all_null = match (all_null, nulls) {
                 (_, None) => {
@@ -119,8 +119,16 @@ impl GroupOrder {
                 (None, _) => None,
             };
         }
-        Ok(Self { keys: encoder.encode(batch)?, all_null })
+        Ok(Self { keys: encoder.keys.encode(batch)?, all_null })
     }
+}
+
+/// Makes [`GroupOrder`]s of a sequence group.
+#[derive(Debug, Clone)]
+struct GroupEncoder {
+    keys: KeyEncoder,
+    /// The ordering columns.
+    fields: Vec<DataField>,
 }
 
 /// Makes [`RunBatch`]es.
@@ -129,7 +137,7 @@ pub(super) struct BatchPreparer {
     keys: KeyEncoder,
     user_sequences: Option<KeyEncoder>,
     /// The encoders of the sequence groups that the result asks for, with their ordering columns.
-    orderings: Vec<Option<OrderEncoder>>,
+    orderings: Vec<Option<GroupEncoder>>,
     needs_levels: bool,
     result: SchemaRef,
     memory: Arc<dyn MemoryBudget>,
@@ -171,8 +179,8 @@ impl BatchPreparer {
         let user_sequences = self.user_sequences.as_ref().map(|e| e.encode::<u128>(batch)).transpose()?;
         let kinds = ScalarBuffer::from(row_kinds(batch)?.to_vec());
         let sequences = sequences(batch)?;
-        let order = |encoder: &Option<OrderEncoder>| {
-            encoder.as_ref().map(|(encoder, fields)| GroupOrder::try_new(encoder, fields, batch)).transpose()
+        let order = |encoder: &Option<GroupEncoder>| {
+            encoder.as_ref().map(|encoder| GroupOrder::try_new(encoder, batch)).transpose()
         };
         let orderings = self.orderings.iter().map(order).collect::<Result<Vec<_>>>()?;
         let levels = if self.needs_levels { levels(batch)? } else { None };
@@ -201,16 +209,13 @@ fn column<'a>(batch: &'a RecordBatch, name: &str) -> Result<&'a ArrayRef> {
     batch.column_by_name(name).ok_or_else(|| Error::internal(format!("a batch to be merged lacks column {name}")))
 }
 
-/// What orders the rows of a sequence group: its fields, and what makes them comparable.
-type OrderEncoder = (KeyEncoder, Vec<DataField>);
-
-fn orderings(rule: &MergeRule, result: &SchemaRef) -> Result<Vec<Option<OrderEncoder>>> {
+fn orderings(rule: &MergeRule, result: &SchemaRef) -> Result<Vec<Option<GroupEncoder>>> {
     let needed = rule.groups_of(&rule.ids_of(result));
     let encoder = |(number, ordering): (usize, &Vec<DataField>)| {
         if !needed.contains(&number) {
             return Ok(None);
         }
-        Ok(Some((KeyEncoder::try_new(ordering, false)?, ordering.clone())))
+        Ok(Some(GroupEncoder { keys: KeyEncoder::try_new(ordering, false)?, fields: ordering.clone() }))
     };
     rule.orderings().enumerate().map(encoder).collect()
 }
