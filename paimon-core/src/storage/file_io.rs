@@ -101,7 +101,7 @@ impl FileIO {
     /// A store behind an operator that is rooted at `/`.
     #[cfg(test)]
     pub(super) fn from_operator(operator: opendal::Operator) -> Self {
-        Self { operator, is_local: false }
+        Self { operator, is_local: false, memory: None }
     }
 
     /// The canonical text of a location: repeated slashes collapsed, `.` and `..` resolved, no trailing slash; relative
