@@ -20,6 +20,8 @@ use crate::errors::{internal, to_py};
 
 /// How long one wait without a look for signals lasts.
 const SLICE: Duration = Duration::from_millis(50);
+/// How often an interrupted call is looked at.
+const POLL: Duration = Duration::from_millis(5);
 /// How long an interrupted call may take to end: one that only computes does not notice.
 const ENDING: Duration = Duration::from_secs(2);
 /// How long it may take to clean up after that.
@@ -87,13 +89,20 @@ where
 }
 
 /// Waits until an aborted task is gone and nothing is left to do for it: the process may end right after. A second
-/// interruption ends the wait.
+/// interruption ends the wait, and so does a task that only computes: it may hold every thread of the runtime, so the
+/// wait for it does not run on them.
 fn clean_up<T: Send + 'static>(py: Python<'_>, task: JoinHandle<T>) {
+    let end = Instant::now() + ENDING;
+    // The task counts as ended only once its future is dropped, which hands over what is to be cleaned up.
+    while !task.is_finished() {
+        if Instant::now() >= end || py.check_signals().is_err() {
+            return;
+        }
+        py.detach(|| std::thread::sleep(POLL));
+    }
     let Ok(handle) = handle() else { return };
     let (sender, mut receiver) = channel::<()>();
     handle.spawn(async move {
-        // The task counts as ended only once its future is dropped, which hands over what is to be cleaned up.
-        let _ = tokio::time::timeout(ENDING, task).await;
         background_finished().await;
         drop(sender);
     });

@@ -14,7 +14,8 @@ def files(env):
 def interrupted(warehouse, body, delay):
     """Runs `body`, which is interrupted after a while, in a process that ends right after it; what it printed."""
     code = (
-        "import _thread, signal, threading\n"
+        # What is imported late would be interrupted instead of the work.
+        "import _thread, pyarrow, signal, threading\n"
         "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
         "from pypaimon_rust.datafusion import PaimonCatalog, SQLContext\n"
         "ctx = SQLContext()\n"
