@@ -98,7 +98,7 @@ fn clean_up<T: Send + 'static>(py: Python<'_>, task: JoinHandle<T>) {
         if Instant::now() >= end || py.check_signals().is_err() {
             return;
         }
-        py.detach(|| std::thread::sleep(POLL));
+        py.detach(|| std::thread::park_timeout(POLL));
     }
     let Ok(handle) = handle() else { return };
     let (sender, mut receiver) = channel::<()>();

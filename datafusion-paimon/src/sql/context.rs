@@ -95,8 +95,9 @@ impl SqlContext {
     /// missing; an empty name means none. The first catalog becomes the current one, with that database.
     ///
     /// # Errors
-    /// `InvalidInput` for a name that is empty or holds a quote; those of [`CatalogFactory::create`] and of creating the
-    /// database. Then nothing is registered.
+    /// `InvalidInput` for a name that is empty or holds a quote; those of
+    /// [`CatalogFactory::create`](paimon_core::catalog::CatalogFactory::create) and of creating the database. Then nothing
+    /// is registered.
     pub async fn register_catalog(
         &self,
         name: &str,
