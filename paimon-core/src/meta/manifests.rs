@@ -10,9 +10,11 @@ use bytes::Bytes;
 use futures::stream::{self, StreamExt, TryStreamExt};
 use moka::future::Cache;
 
+use super::columnar_manifest::{ManifestKind, columnar_format, to_avro};
 use super::paths::TablePaths;
 use crate::clock::Clock;
 use crate::error::{Result, ResultExt};
+use crate::format::{FooterCache, InputFile};
 use crate::options::Options;
 use crate::runtime;
 use crate::spec::avro::AvroCompression;
@@ -69,6 +71,7 @@ impl Manifests {
     async fn cached<T: Send + Sync + 'static>(
         &self,
         name: &str,
+        kind: ManifestKind,
         decode: fn(&[u8]) -> Result<Vec<T>>,
         wrap: fn(Arc<Vec<T>>) -> Decoded,
         pick: fn(Decoded) -> Option<Arc<Vec<T>>>,
@@ -79,11 +82,23 @@ impl Manifests {
         }
         let bytes = self.io.read(&path).await?;
         let stored = bytes.len();
+        let bytes = match columnar_format(&bytes) {
+            Some(format) => Bytes::from(self.columnar(format, &path, stored, kind).await?),
+            None => bytes,
+        };
         let work = move || decode(&bytes).map(Arc::new);
         let decoded = if stored > DECODE_INLINE_BYTES { runtime::cpu(work).await } else { work() };
         let decoded = decoded.context("file", &path)?;
         keep(path, stored, decoded.len() * size_of::<T>(), wrap(Arc::clone(&decoded))).await;
         Ok(decoded)
+    }
+
+    /// The rows of a file that is not Avro, as an Avro file.
+    async fn columnar(&self, format: &str, path: &str, stored: usize, kind: ManifestKind) -> Result<Vec<u8>> {
+        // What is decoded is cached here: the footer is not needed again.
+        let footers = FooterCache::with_limit(0);
+        let file = InputFile { io: self.io.clone(), path: path.to_owned(), size: stored as u64, footers };
+        to_avro(format, file, kind).await.context("file", path)
     }
 
     /// Keeps what was just written, since the next commit reads it. Large files are not worth the copy.
@@ -104,10 +119,10 @@ impl Manifests {
     /// The entries of a manifest list.
     ///
     /// # Errors
-    /// `NotFound(File)`, `Storage` or `Corrupt`, naming the file; `Unsupported` for a list in another format than Avro.
+    /// `NotFound(File)`, `Storage` or `Corrupt`, naming the file; `Unsupported` for codecs and versions that are not built.
     pub async fn read_list(&self, name: &str) -> Result<Vec<ManifestFileMeta>> {
         let pick = |decoded| if let Decoded::List(list) = decoded { Some(list) } else { None };
-        let list = self.cached(name, decode_manifest_list, Decoded::List, pick).await?;
+        let list = self.cached(name, ManifestKind::List, decode_manifest_list, Decoded::List, pick).await?;
         Ok(list.as_ref().clone())
     }
 
@@ -128,7 +143,7 @@ impl Manifests {
     /// As [`Manifests::read_list`].
     pub async fn read(&self, manifest: &ManifestFileMeta) -> Result<Arc<Vec<ManifestEntry>>> {
         let pick = |decoded| if let Decoded::Manifest(entries) = decoded { Some(entries) } else { None };
-        self.cached(&manifest.file_name, decode_manifest, Decoded::Manifest, pick).await
+        self.cached(&manifest.file_name, ManifestKind::Entries, decode_manifest, Decoded::Manifest, pick).await
     }
 
     /// The entries of several manifests, in their order.
@@ -149,7 +164,7 @@ impl Manifests {
     /// As [`Manifests::read_list`].
     pub async fn read_index(&self, name: &str) -> Result<Vec<IndexManifestEntry>> {
         let pick = |decoded| if let Decoded::Index(entries) = decoded { Some(entries) } else { None };
-        let entries = self.cached(name, decode_index_manifest, Decoded::Index, pick).await?;
+        let entries = self.cached(name, ManifestKind::Index, decode_index_manifest, Decoded::Index, pick).await?;
         Ok(entries.as_ref().clone())
     }
 

@@ -3,6 +3,7 @@
 //! Source: layout sheet of the specification; `utils/SnapshotManager.java`, `schema/SchemaManager.java`, `utils/TagManager.java`.
 
 mod changelogs;
+mod columnar_manifest;
 mod consumers;
 pub mod local_time;
 mod manifests;

@@ -43,6 +43,9 @@ const UNWRITABLE_FILE_KEYS: [&str; 5] = [
     "variant.shreddingSchema",
 ];
 
+/// The format of manifests in releases before 2.1.
+const MANIFEST_FORMAT: &str = "manifest.format";
+
 const WRITING: &str = "writing to";
 
 fn refuse(access: &str, option: &str, value: &str) -> Error {
@@ -145,6 +148,12 @@ fn check_files_writable(schema: &TableSchema, options: &Options, access: &str) -
         return Err(refuse(access, MERGE_ENGINE.key, engine.as_str()));
     }
     check_formats(options, access)?;
+    // Java reads the manifests of such a table in that format only, whatever their first bytes say.
+    if let Some(format) = options.get(MANIFEST_FORMAT)
+        && !format.trim().eq_ignore_ascii_case("avro")
+    {
+        return Err(refuse(access, MANIFEST_FORMAT, format));
+    }
     for (key, value) in options.iter() {
         let is_index = key.starts_with("file-index.") && key.ends_with(".columns");
         let is_key_index = key.starts_with("pk-") && key.ends_with(".index.columns");
@@ -241,6 +250,8 @@ mod tests {
             ("bucket=1;force-lookup=true", "force-lookup"),
             ("bucket=1;deletion-vectors.enabled=true", "deletion-vectors.enabled"),
             ("bucket=1;file.format=orc", "'file.format' = 'orc'"),
+            ("bucket=1;manifest.format=Parquet", "compacting tables with option 'manifest.format' = 'Parquet'"),
+            ("bucket=1;manifest.format=Avro", ""),
             ("bucket=1;record-level.expire-time=1 d;record-level.time-field=k", "record-level.expire-time"),
         ];
         for (options, expected) in cases {
@@ -287,6 +298,7 @@ mod tests {
                 "row-tracking.enabled",
             ),
             (false, "file.format=orc", "", "'file.format' = 'orc'"),
+            (false, "manifest.format=orc", "", "'manifest.format' = 'orc'"),
             (true, "bucket=1;file.format.per.level=0:avro", "", "'file.format.per.level' = 'avro'"),
             (false, "file-index.bloom-filter.columns=k", "", "file-index.bloom-filter.columns"),
             (false, "data-file.external-paths=file:/x", "", "data-file.external-paths"),
