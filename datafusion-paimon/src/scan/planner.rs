@@ -9,9 +9,11 @@ use datafusion::common::DFSchema;
 use datafusion::error::Result;
 use datafusion::execution::SessionState;
 use datafusion::logical_expr::Expr;
+use datafusion::logical_expr::execution_props::ExecutionProps;
+use datafusion::logical_expr::physical_planning_context::PhysicalPlanningContext;
 use datafusion::logical_expr::utils::conjunction;
-use datafusion::physical_expr::PhysicalExpr;
 use datafusion::physical_expr::expressions::Column;
+use datafusion::physical_expr::{PhysicalExpr, create_physical_expr};
 use datafusion::physical_plan::ExecutionPlan;
 use datafusion::physical_plan::union::UnionExec;
 use paimon_core::Table;
@@ -195,10 +197,10 @@ fn native(
 }
 
 /// The filters for a session that is not the engine's own: behind a C interface it pushes nothing down later.
-fn foreign_predicate<'a>(
-    state: &'a dyn Session,
-    request: &'a ScanRequest<'_>,
-) -> Option<Box<super::native::PredicateOver<'a>>> {
+fn foreign_predicate(
+    state: &dyn Session,
+    request: &ScanRequest<'_>,
+) -> Option<Box<super::native::PredicateOver<'static>>> {
     if state.as_any().is::<SessionState>() {
         return None;
     }
@@ -208,7 +210,8 @@ fn foreign_predicate<'a>(
     let filter = conjunction(request.filters.iter().filter(safe).cloned())?;
     Some(Box::new(move |schema: &SchemaRef| {
         let schema = DFSchema::try_from(Schema::clone(schema))?;
-        state.create_physical_expr(filter.clone(), &schema)
+        // Made here: what the session makes for us cannot be looked into, so columns could not be mapped to those of a file.
+        create_physical_expr(&filter, &schema, &ExecutionProps::new(), &PhysicalPlanningContext::default())
     }))
 }
 
