@@ -267,6 +267,27 @@ def test_stock_engine_inserts_every_partition_and_drops_nothing(env):
     assert stock(env, body) == [[[100000, 5000050000]], [[1, "APPEND"]]]
 
 
+def test_stock_engine_filters_files_of_older_columns(env):
+    env.sql("CREATE TABLE paimon.db.t (id INT, f DOUBLE, v STRING)")
+    env.sql("INSERT INTO paimon.db.t VALUES (1, -0.0, 'a'), (2, 'NaN', 'b'), (3, 0.0, NULL)")
+    env.sql("ALTER TABLE paimon.db.t RENAME COLUMN v TO name")
+    env.sql("ALTER TABLE paimon.db.t ADD COLUMN v BIGINT")
+    env.sql("INSERT INTO paimon.db.t (id, name, v) VALUES (4, 'q', 7)")
+    filters = {
+        "name = 'a'": [1],
+        "name IS NULL": [3],
+        "v = 7": [4],
+        "v IS NULL": [1, 2, 3],
+        "v > 3 OR upper(name) = 'B'": [2, 4],
+        "f = 0.0": [1, 3],
+        "f > 1": [2],
+    }
+    queries = [f"SELECT id FROM paimon.db.t WHERE {f} ORDER BY id" for f in filters]
+    body = f"print(json.dumps([[row[0] for row in q(text)] for text in {queries!r}]))\n"
+    assert stock(env, body) == list(filters.values())
+    assert [[row[0] for row in env.rows(text)] for text in queries] == list(filters.values())
+
+
 def test_other_major_version_is_refused(env, monkeypatch):
     import importlib.metadata
 
