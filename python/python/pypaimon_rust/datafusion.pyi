@@ -529,7 +529,7 @@ class Table:
         """Starts a batch write."""
 
     def new_stream_write_builder(self) -> BatchWriteBuilder:
-        """Starts a stream write."""
+        """Not supported yet: raises `UnsupportedError`."""
 
     def new_compact_builder(self) -> CompactBuilder:
         """Starts a compaction."""
