@@ -1,7 +1,7 @@
 //! The Apache Paimon table format in native Rust.
 //!
-//! A crate is a house with rooms, and data walks through them in the order of the `mod` lines below: a room uses only
-//! rooms above it. `docs/ARCHITECTURE.md` says which room holds what.
+//! A crate is a house with rooms, each built on earlier ones. `docs/ARCHITECTURE.md` says which room holds what, and
+//! their order.
 #![forbid(unsafe_code)]
 
 pub mod catalog;
