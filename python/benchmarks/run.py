@@ -2,8 +2,9 @@
 
     run.py [--scale 1] [--runs 5] [--only NAME,NAME] [--data FOLDER]
 
-Watch the last column: time of this package divided by time of stock DataFusion, medians of interleaved runs. Workloads
-without a counterpart show seconds only. Absolute times mean little on a shared machine.
+Watch the last column: time of this package divided by time of the reference, medians of interleaved runs. The reference
+is stock DataFusion, or what the workload's name says after "against". Workloads without a counterpart show seconds only.
+Absolute times mean little on a shared machine.
 """
 
 import argparse
@@ -19,6 +20,7 @@ import datafusion
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from made import copied, delete_rows, many_files
 
 from pypaimon_rust.datafusion import PaimonCatalog, SQLContext
 
@@ -39,6 +41,14 @@ QUERIES = {
 }
 KEYS = "(id BIGINT NOT NULL, ver INT, amt DOUBLE, name STRING, PRIMARY KEY (id))"
 KEY_COUNT = 2_000_000
+EDITABLE = "'manifest.compression' = 'null'"
+AGGREGATION = {
+    "merge-engine": "aggregation",
+    "fields.ver.aggregate-function": "max",
+    "fields.amt.aggregate-function": "sum",
+    "fields.default-aggregate-function": "last_non_null_value",
+}
+MERGED = "SELECT count(distinct name), sum(id), sum(ver), sum(amt) FROM {t}"
 
 
 def timed(work):
@@ -91,7 +101,7 @@ class Bench:
         self.catalog = PaimonCatalog({"warehouse": self.warehouse})
         self.ctx = self.context()
         self.ctx.sql("CREATE SCHEMA paimon.b")
-        print(f"{'workload':28}{'ours s':>12}{'stock s':>12}{'ratio':>8}")
+        print(f"{'workload':44}{'ours s':>12}{'reference s':>12}{'ratio':>8}")
 
     def context(self):
         ctx = SQLContext()
@@ -101,40 +111,52 @@ class Bench:
     def stock(self, table):
         config = datafusion.SessionConfig().set("datafusion.execution.listing_table_ignore_subdirectory", "false")
         ctx = datafusion.SessionContext(config)
-        ctx.register_parquet("t", os.path.join(self.warehouse, "b.db", table))
+        ctx.register_parquet("t", self.folder_of(table))
         return ctx
 
-    def report(self, name, ours, stock=None):
+    def folder_of(self, table):
+        return os.path.join(self.warehouse, "b.db", table)
+
+    def report(self, name, ours, reference=None):
         """Runs both in turn and prints medians."""
         if self.args.only and name not in self.args.only.split(","):
             return
         mine, theirs = [], []
         for run in range(self.args.runs + 1):
-            a, b = ours(), stock() if stock else None
+            a, b = ours(), reference() if reference else None
             if run:
                 mine.append(a)
                 theirs.append(b)
-        line = f"{name:28}{statistics.median(mine):12.4f}"
-        if stock:
+        line = f"{name:44}{statistics.median(mine):12.4f}"
+        if reference:
             line += f"{statistics.median(theirs):12.4f}{statistics.median(mine) / statistics.median(theirs):8.2f}"
         print(line, flush=True)
 
-    def query(self, name, table, sql):
-        def ours():
-            ctx = self.context()
-            return timed(lambda: ctx.sql(sql.format(t=f"paimon.b.{table}")))
+    def ours(self, table, sql):
+        ctx = self.context()
+        return timed(lambda: ctx.sql(sql.format(t=f"paimon.b.{table}")))
 
+    def query(self, name, table, sql):
         def stock():
             ctx = self.stock(table)
             return timed(lambda: ctx.sql(sql.format(t="t")).collect())
 
-        self.report(name, ours, stock)
+        self.report(name, lambda: self.ours(table, sql), stock)
 
     def scans(self, data):
-        self.ctx.sql(f"CREATE TABLE paimon.b.li ({LINEITEM})")
+        self.ctx.sql(f"CREATE TABLE paimon.b.li ({LINEITEM}) WITH ({EDITABLE})")
         write(self.catalog.get_table("b.li"), data)
         for name, sql in QUERIES.items():
             self.query(name, "li", sql)
+        delete_rows(copied(self.folder_of("li"), self.folder_of("li_deleted"), {"deletion-vectors.enabled": "true"}), 0.05)
+        for name in ("q1", "q6"):
+            self.query(f"{name}, 5 % deleted by vectors", "li_deleted", QUERIES[name])
+
+        def read():
+            builder = self.catalog.get_table("b.li").new_read_builder()
+            return timed(lambda: sum(b.num_rows for b in builder.new_read().read(builder.new_scan().plan().splits())))
+
+        self.report("read in Python, against SELECT *", read, lambda: self.ours("li", "SELECT * FROM {t}"))
 
     def merges(self):
         self.ctx.sql(f"CREATE TABLE paimon.b.pk {KEYS} WITH ('bucket' = '2')")
@@ -144,6 +166,11 @@ class Bench:
             write(table, [key_batch(run, KEY_COUNT, 10, run)])
         self.query("merge of nine runs", "pk", "SELECT count(distinct name), sum(id), sum(ver) FROM {t}")
         self.query("point lookup", "pk", "SELECT * FROM {t} WHERE id = 1234567")
+        for name, options in (("aggregation", AGGREGATION), ("partial-update", {"merge-engine": "partial-update"})):
+            copied(self.folder_of("pk"), self.folder_of(name), options)
+            deduplicate = lambda: self.ours("pk", MERGED)
+            self.report(f"{name}, against deduplicate", lambda: self.ours(f'"{name}"', MERGED), deduplicate)
+            shutil.rmtree(self.folder_of(name))
 
         def compact():
             copy = os.path.join(self.warehouse, "c.db")
@@ -152,6 +179,24 @@ class Bench:
             return timed(lambda: self.catalog.get_table("c.pk").new_compact_builder().execute())
 
         self.report("full compaction", compact)
+
+    def planning(self):
+        self.ctx.sql(f"CREATE TABLE paimon.b.many (id BIGINT, p INT) PARTITIONED BY (p) WITH ({EDITABLE})")
+        self.ctx.sql("INSERT INTO paimon.b.many VALUES (1, 1)")
+        many_files(self.folder_of("many"), 100, 1000)
+
+        def plan(*filters):
+            # No manifest of a table of another name is in the cache.
+            folder = copied(self.folder_of("many"), self.folder_of(f"many{time.time_ns()}"), {})
+            builder = self.catalog.get_table(f"b.{os.path.basename(folder)}").new_read_builder()
+            for one in filters:
+                builder.with_filter(one)
+            seconds = timed(lambda: builder.new_scan().plan())
+            shutil.rmtree(folder)
+            return seconds
+
+        partition = {"method": "equal", "field": "p", "literals": [7]}
+        self.report("plan 1 of 100 partitions, against all", lambda: plan(partition), plan)
 
     def writes(self, path):
         data = batches(path, 2_000_000)
@@ -202,6 +247,7 @@ def main():
         bench = Bench(args, folder)
         bench.scans(batches(path))
         bench.merges()
+        bench.planning()
         bench.writes(path)
         bench.commits()
 
