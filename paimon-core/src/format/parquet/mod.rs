@@ -9,6 +9,7 @@ mod encode;
 mod failure;
 mod footer;
 mod int96;
+mod late;
 #[cfg(test)]
 mod legacy_tests;
 mod projection;

@@ -1,7 +1,8 @@
 //! Reads a Parquet file as batches.
 //!
 //! Invariants: only leaves that are asked for are fetched and decoded, row group by row group; pages that pruning or the
-//! selection of rows leave out are neither. Memory is bounded by the chosen leaves of one row group.
+//! selection of rows leave out are neither; with selective tests the other columns are decoded where those pass. Memory is
+//! bounded by the chosen leaves of one row group.
 
 use std::sync::Arc;
 
@@ -18,9 +19,8 @@ use futures::stream::{self, StreamExt};
 use super::conform::conform;
 use super::failure::guarded;
 use super::footer::footer;
-use super::int96;
 use super::projection::Projection;
-use super::prune;
+use super::{int96, late, prune};
 use crate::error::{Error, Result, ResultExt};
 use crate::format::ranges::fetch;
 use crate::format::readable::check_readable;
@@ -72,7 +72,7 @@ async fn open(file: &InputFile, request: &ReadRequest) -> Result<Option<Opened>>
     let rows = selection.rows(&groups);
     // An Arrow schema in the file is a hint of its writer; the types of the columns come from the request.
     let options = ArrowReaderOptions::new().with_skip_arrow_metadata(true);
-    let build = |metadata, mask| {
+    let build = |metadata, mask, filter| {
         let mut builder = ParquetPushDecoderBuilder::new_with_metadata(metadata)
             .with_batch_size(request.batch_rows.max(1))
             .with_projection(mask)
@@ -80,13 +80,20 @@ async fn open(file: &InputFile, request: &ReadRequest) -> Result<Option<Opened>>
         if let Some(rows) = &rows {
             builder = builder.with_row_selection(rows.clone());
         }
+        if let Some(filter) = filter {
+            builder = builder.with_row_filter(filter);
+        }
         builder.build()
     };
     let second_look = guarded(|| {
         let found = int96::second_look(&footer, &projection.mask)?;
-        found.map(|(metadata, mask)| build(metadata, mask)).transpose()
+        found.map(|(metadata, mask)| build(metadata, mask, None)).transpose()
     })?;
-    let decoder = guarded(|| build(ArrowReaderMetadata::try_new(Arc::clone(&footer), options)?, projection.mask))?;
+    // Both decodings of INT96 must give the same rows.
+    let tested = request.predicate.as_ref().filter(|_| second_look.is_none());
+    let filter = tested.and_then(|predicate| late::row_filter(&footer, predicate));
+    let metadata = guarded(|| ArrowReaderMetadata::try_new(Arc::clone(&footer), options))?;
+    let decoder = guarded(|| build(metadata, projection.mask, filter))?;
     Ok(Some(Opened { decoder, second_look, present: projection.present }))
 }
 
