@@ -197,6 +197,9 @@ fn native(
 }
 
 /// The filters for a session that is not the engine's own: behind a C interface it pushes nothing down later.
+///
+/// It is compiled here: an expression that the session compiles cannot be looked into, so it prunes nothing and cannot be
+/// told that a column is at another place in a file; and what the session cannot decode ends the process.
 fn foreign_predicate(
     state: &dyn Session,
     request: &ScanRequest<'_>,
@@ -210,7 +213,6 @@ fn foreign_predicate(
     let filter = conjunction(request.filters.iter().filter(safe).cloned())?;
     Some(Box::new(move |schema: &SchemaRef| {
         let schema = DFSchema::try_from(Schema::clone(schema))?;
-        // Made here: what the session makes for us cannot be looked into, so columns could not be mapped to those of a file.
         create_physical_expr(&filter, &schema, &ExecutionProps::new(), &PhysicalPlanningContext::default())
     }))
 }
