@@ -2,14 +2,15 @@
 //!
 //! Invariants: a synchronous callback never enters a runtime on the caller's thread: it hands the future over and waits
 //! on a plain channel. So it works inside `block_on`, on a current-thread runtime, from a thread without runtime, and
-//! when every worker of the caller's runtime waits at once.
+//! when every worker of the caller's runtime waits at once. The child of a fork has handles but no threads of its parent's
+//! runtimes: its work runs on the runtime that it has entered, or on a helper of its own.
 
 use std::future::Future;
-use std::sync::{OnceLock, mpsc};
+use std::sync::{Mutex, PoisonError, mpsc};
 
 use datafusion::error::Result;
 use paimon_core::{Error, ErrorKind};
-use tokio::runtime::{Builder, Handle, Runtime, RuntimeFlavor};
+use tokio::runtime::{Builder, Handle, Id, Runtime, RuntimeFlavor};
 
 use crate::error::to_datafusion;
 
@@ -29,6 +30,7 @@ where
     let work = async move {
         let _ = sender.send(future.await);
     };
+    let handle = alive(handle)?;
     let caller = Handle::try_current().ok().map(|h| h.id());
     if handle.runtime_flavor() == RuntimeFlavor::CurrentThread || caller == Some(handle.id()) {
         helper()?.spawn(work);
@@ -47,6 +49,7 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
+    let handle = alive(handle)?;
     if Handle::try_current().is_ok_and(|h| h.id() == handle.id()) {
         return Ok(future.await);
     }
@@ -69,16 +72,52 @@ impl<T> Drop for Aborting<T> {
     }
 }
 
-/// The runtime for callers that are threads of the runtime they would wait for. It lives as long as the process: a
-/// runtime must not be dropped on a thread that is inside another one.
+/// Runtimes with the process that they were first used in.
+static HOMES: Mutex<Vec<(Id, u32)>> = Mutex::new(Vec::new());
+
+/// Notes that the runtime belongs to this process, if nothing is known of it; providers do so when they are made.
+pub(crate) fn note(handle: &Handle) {
+    home(handle);
+}
+
+fn home(handle: &Handle) -> u32 {
+    let mut homes = HOMES.lock().unwrap_or_else(PoisonError::into_inner);
+    let (id, process) = (handle.id(), std::process::id());
+    if let Some((_, home)) = homes.iter().find(|(known, _)| *known == id) {
+        return *home;
+    }
+    homes.push((id, process));
+    process
+}
+
+/// A handle of a runtime that has threads in this process.
+fn alive(handle: &Handle) -> Result<Handle> {
+    if home(handle) == std::process::id() {
+        return Ok(handle.clone());
+    }
+    match Handle::try_current() {
+        Ok(current) if home(&current) == std::process::id() => Ok(current),
+        _ => Ok(helper()?.handle().clone()),
+    }
+}
+
+/// The runtime for callers that are threads of the runtime they would wait for. It lives as long as the process, also
+/// because a runtime must not be dropped on a thread that is inside another one; the child of a fork makes its own.
 fn helper() -> Result<&'static Runtime> {
-    static HELPER: OnceLock<std::io::Result<Runtime>> = OnceLock::new();
-    HELPER
-        .get_or_init(|| {
-            Builder::new_multi_thread().worker_threads(2).thread_name("paimon-callback").enable_all().build()
-        })
-        .as_ref()
-        .map_err(|e| to_datafusion(Error::internal(format!("cannot start a runtime for callbacks: {e}"))))
+    static HELPER: Mutex<Option<(u32, &'static Runtime)>> = Mutex::new(None);
+    let mut helper = HELPER.lock().unwrap_or_else(PoisonError::into_inner);
+    let process = std::process::id();
+    if let Some((owner, runtime)) = *helper
+        && owner == process
+    {
+        return Ok(runtime);
+    }
+    let runtime = Builder::new_multi_thread().worker_threads(2).thread_name("paimon-callback").enable_all().build();
+    let runtime = runtime
+        .map_err(|e| to_datafusion(Error::internal("cannot start a runtime for callbacks").with_source(e)))?;
+    let runtime: &'static Runtime = Box::leak(Box::new(runtime));
+    *helper = Some((process, runtime));
+    Ok(runtime)
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ use datafusion::optimizer::analyzer::Analyzer;
 use paimon_core::Catalog;
 use tokio::runtime::Handle;
 
+use crate::blocking;
 use crate::catalog::{PaimonCatalogProvider, PaimonTableFactory, TemporaryObjects};
 use crate::config::DynamicOptions;
 use crate::error::invalid_input;
@@ -34,6 +35,7 @@ struct Inner {
 impl Extension {
     /// Without catalogs; work of synchronous callbacks runs on `handle`.
     pub fn new(handle: Handle) -> Self {
+        blocking::note(&handle);
         let (options, catalogs, temporary) = (DynamicOptions::new(), RwLock::default(), RwLock::default());
         Self(Arc::new(Inner { handle, options, catalogs, temporary }))
     }

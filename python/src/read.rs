@@ -17,7 +17,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyByteArray, PyBytes, PyCapsule, PyInt, PyString};
 
 use crate::errors::{OrRaise, raise};
-use crate::runtime::{handle, wait};
+use crate::runtime::{Maker, handle, wait};
 use crate::stream::PyStreamTableScan;
 use crate::table::Pinned;
 use crate::{arrow, predicate};
@@ -409,7 +409,7 @@ impl PyTableRead {
         // Some streams start tasks when they are made.
         let _entered = handle()?.enter();
         let stream = read.to_arrow(&splits).or_raise(py)?;
-        Ok(PyBatchReader { schema, stream: Arc::new(tokio::sync::Mutex::new(Some(stream))) })
+        Ok(PyBatchReader { schema, stream: Arc::new(tokio::sync::Mutex::new(Some(stream))), maker: Maker::here() })
     }
 }
 
@@ -420,6 +420,7 @@ type SharedStream = Arc<tokio::sync::Mutex<Option<BatchStream>>>;
 pub(crate) struct PyBatchReader {
     schema: SchemaRef,
     stream: SharedStream,
+    maker: Maker,
 }
 
 async fn next_batch(stream: SharedStream) -> Result<Option<RecordBatch>, paimon_core::Error> {
@@ -442,6 +443,7 @@ async fn next_batch(stream: SharedStream) -> Result<Option<RecordBatch>, paimon_
 impl PyBatchReader {
     /// The next batch; `None` at the end.
     fn read_next_batch<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.maker.check(py, "reader")?;
         let batch = wait(py, next_batch(self.stream.clone()))?;
         batch.map(|b| arrow::batch_to_py(py, &b)).transpose()
     }
@@ -454,6 +456,9 @@ impl PyBatchReader {
 
     /// Stops the work; may be called again.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
+        if !self.maker.is_here() {
+            return Ok(());
+        }
         let stream = self.stream.clone();
         wait(py, async move {
             *stream.lock().await = None;
@@ -487,7 +492,9 @@ impl PyBatchReader {
     ) -> PyResult<Bound<'py, PyCapsule>> {
         // The protocol lets a producer ignore a schema that it cannot cast to.
         drop(requested_schema);
-        let reader = BlockingReader { schema: self.schema.clone(), stream: self.stream.clone(), runtime: handle()? };
+        self.maker.check(py, "reader")?;
+        let (schema, stream) = (self.schema.clone(), self.stream.clone());
+        let reader = BlockingReader { schema, stream, runtime: handle()?, maker: self.maker };
         arrow::stream_capsule(py, Box::new(reader))
     }
 }
@@ -497,12 +504,16 @@ struct BlockingReader {
     schema: SchemaRef,
     stream: SharedStream,
     runtime: tokio::runtime::Handle,
+    maker: Maker,
 }
 
 impl Iterator for BlockingReader {
     type Item = Result<RecordBatch, ArrowError>;
 
     fn next(&mut self) -> Option<Self::Item> {
+        if !self.maker.is_here() {
+            return Some(Err(ArrowError::ExternalError(Maker::refusal("reader").into())));
+        }
         let (sender, receiver) = std::sync::mpsc::channel();
         let slot = Mutex::new(Some(sender));
         let stream = self.stream.clone();

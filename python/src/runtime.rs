@@ -16,7 +16,7 @@ use pyo3::prelude::*;
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::task::JoinHandle;
 
-use crate::errors::{internal, to_py};
+use crate::errors::{internal, raise, to_py};
 
 /// How long one wait without a look for signals lasts.
 const SLICE: Duration = Duration::from_millis(50);
@@ -51,6 +51,32 @@ pub(crate) fn handle() -> PyResult<Handle> {
     let runtime: &'static Runtime = Box::leak(Box::new(runtime));
     *current = Some((process, runtime));
     Ok(runtime.handle().clone())
+}
+
+/// The process that made an object whose work has begun: the child of a fork has none of the threads that go on with it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Maker(u32);
+
+impl Maker {
+    /// This process.
+    pub(crate) fn here() -> Self {
+        Self(std::process::id())
+    }
+
+    /// Whether this process is the one.
+    pub(crate) fn is_here(self) -> bool {
+        self.0 == std::process::id()
+    }
+
+    /// Refuses `object` in another process than the one that made it: `ForkSafetyError`.
+    pub(crate) fn check(self, py: Python<'_>, object: &str) -> PyResult<()> {
+        if self.is_here() { Ok(()) } else { Err(raise(py, "ForkSafetyError", &Self::refusal(object))) }
+    }
+
+    /// What [`Maker::check`] says.
+    pub(crate) fn refusal(object: &str) -> String {
+        format!("the {object} was made before a fork and does not work in the child; make a new one there")
+    }
 }
 
 /// Runs a future to its end while other Python threads run.

@@ -13,7 +13,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::errors::{OrRaise, raise};
-use crate::runtime::wait;
+use crate::runtime::{Maker, wait};
 use crate::{arrow, predicate};
 
 /// What one bucket's writer produced.
@@ -81,7 +81,8 @@ impl PyWriteBuilder {
     fn new_write(&self, py: Python<'_>) -> PyResult<PyTableWrite> {
         let write = self.builder.new_write().or_raise(py)?;
         let shared = Arc::new(tokio::sync::Mutex::new(write));
-        Ok(PyTableWrite { write: shared, state: Mutex::new(State::Open), user: self.builder.commit_user().to_owned() })
+        let (state, user) = (Mutex::new(State::Open), self.builder.commit_user().to_owned());
+        Ok(PyTableWrite { write: shared, state, user, maker: Maker::here() })
     }
 
     /// A committer.
@@ -132,10 +133,21 @@ pub(crate) struct PyTableWrite {
     write: Arc<tokio::sync::Mutex<TableWrite>>,
     state: Mutex<State>,
     user: String,
+    maker: Maker,
+}
+
+/// A writer that is dropped deletes what it has written: not in the child of a fork, whose parent goes on writing.
+impl Drop for PyTableWrite {
+    fn drop(&mut self) {
+        if !self.maker.is_here() {
+            std::mem::forget(self.write.clone());
+        }
+    }
 }
 
 impl PyTableWrite {
     fn check_open(&self, py: Python<'_>) -> PyResult<()> {
+        self.maker.check(py, "writer")?;
         match *lock(&self.state) {
             State::Open => Ok(()),
             State::Used => Err(raise(py, "StateError", "this writer has prepared its commit; make a new one")),
@@ -175,6 +187,9 @@ impl PyTableWrite {
 
     /// Drops what was not prepared and deletes its files; may be called again.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
+        if !self.maker.is_here() {
+            return Ok(());
+        }
         let before = std::mem::replace(&mut *lock(&self.state), State::Closed);
         if before == State::Open {
             let write = self.write.clone();

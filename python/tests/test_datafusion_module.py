@@ -189,21 +189,50 @@ def test_other_threads_run_and_the_event_loop_may_call(env):
 
 
 def test_after_a_fork(env):
-    env.sql("CREATE TABLE paimon.db.t (id INT)")
-    env.sql("INSERT INTO paimon.db.t VALUES (1)")
+    env.sql("CREATE TABLE paimon.db.t (id INT NOT NULL, v INT, PRIMARY KEY (id)) WITH ('bucket' = '1')")
+    env.sql("INSERT INTO paimon.db.t VALUES (1, 1)")
     code = (
-        "import os, sys\n"
-        "from pypaimon_rust.datafusion import PaimonCatalog\n"
+        "import os, sys, threading\n"
+        "import pyarrow as pa\n"
+        "from pypaimon_rust.datafusion import PaimonCatalog, SQLContext, ForkSafetyError\n"
         "c = PaimonCatalog({'warehouse': %r})\n"
-        "assert c.list_databases()\n"
+        "ctx = SQLContext()\n"
+        "ctx.register_catalog('paimon', {'warehouse': %r})\n"
+        "t = c.get_table('db.t')\n"
+        "rb = t.new_read_builder()\n"
+        "def reader(): return rb.new_read().read_arrow(rb.new_scan().plan().splits())\n"
+        "rows = lambda: ctx.sql('SELECT count(*) AS n FROM paimon.db.t')[0].to_pylist()[0]['n']\n"
+        "open_reader, writer = reader(), t.new_batch_write_builder().new_write()\n"
+        "writer.write_arrow(pa.record_batch([pa.array([7], pa.int32()), pa.array([7], pa.int32())],\n"
+        "    schema=pa.schema([pa.field('id', pa.int32(), False), ('v', pa.int32())])))\n"
+        "threads = [threading.Thread(target=rows) for _ in range(4)]\n"
+        "[x.start() for x in threads]\n"
+        "[x.join() for x in threads]\n"
         "pid = os.fork()\n"
         "if pid == 0:\n"
-        "    t = c.get_table('db.t'); rb = t.new_read_builder()\n"
-        "    n = sum(b.num_rows for b in rb.new_read().read(rb.new_scan().plan().splits()))\n"
-        "    os._exit(0 if n == 1 else 1)\n"
-        "sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))\n" % env.warehouse
+        "    try:\n"
+        "        assert sum(b.num_rows for b in reader()) == 1 and rows() == 1\n"
+        "        for use in (lambda: next(open_reader), lambda: pa.RecordBatchReader.from_stream(open_reader), writer.prepare_commit):\n"
+        "            try:\n"
+        "                use()\n"
+        "                os._exit(2)\n"
+        "            except ForkSafetyError as e:\n"
+        "                assert 'made before a fork' in str(e)\n"
+        "        writer.close()\n"
+        "        del writer\n"
+        "        ctx.sql('INSERT INTO paimon.db.t VALUES (2, 2)')\n"
+        "        t.new_compact_builder().execute()\n"
+        "        assert rows() == 2\n"
+        "        os._exit(0)\n"
+        "    except BaseException as e:\n"
+        "        print(repr(e), file=sys.stderr, flush=True)\n"
+        "        os._exit(1)\n"
+        "assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0\n"
+        # The parent's writer still has its file.
+        "assert writer.prepare_commit() and rows() == 2\n" % (env.warehouse, env.warehouse)
     )
-    assert subprocess.run([sys.executable, "-c", code], timeout=60).returncode == 0
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr[-2000:]
 
 
 def test_interrupt_stops_a_query():

@@ -30,6 +30,7 @@ pub struct PaimonTableFactory {
 impl PaimonTableFactory {
     /// A factory whose work runs on `handle`.
     pub fn new(handle: Handle) -> Self {
+        blocking::note(&handle);
         Self { handle }
     }
 }

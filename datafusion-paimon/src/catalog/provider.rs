@@ -32,6 +32,7 @@ pub struct PaimonCatalogProvider {
 impl PaimonCatalogProvider {
     /// The provider of a catalog; its work runs on `handle`.
     pub fn new(catalog: Arc<dyn Catalog>, handle: Handle) -> Self {
+        blocking::note(&handle);
         Self {
             name: "paimon".to_owned(),
             catalog,

@@ -20,6 +20,7 @@ use tokio::runtime::Handle;
 
 use super::batch_exec::PaimonBatchExec;
 use super::truncate::Truncate;
+use crate::blocking;
 use crate::error::{to_datafusion, unsupported};
 use crate::expr::to_predicate;
 use crate::scan::{self, ScanRequest};
@@ -46,6 +47,7 @@ impl PaimonTableProvider {
     /// # Errors
     /// `Storage` or `Corrupt`.
     pub async fn try_new(table: Table, handle: Handle) -> paimon_core::Result<Self> {
+        blocking::note(&handle);
         // Options that are stored in the table may select a snapshot too.
         let reading = table.for_reading().await?;
         let pinned = match reading.current_snapshot().await? {
