@@ -116,9 +116,10 @@ impl Committer<'_> {
         checked: &mut i64,
     ) -> Result<Outcome> {
         let table = self.table;
-        let (latest, schema) = {
+        let (latest, schema, ()) = {
             let snapshots = table.snapshots();
-            futures::future::try_join(snapshots.latest(), table.schemas().latest()).await?
+            let alive = table.check_alive();
+            futures::future::try_join3(snapshots.latest(), table.schemas().latest(), alive).await?
         };
         let schema = schema.ok_or_else(|| table.identifier().not_found())?;
         if self.refuses_replay

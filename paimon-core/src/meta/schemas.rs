@@ -62,6 +62,20 @@ impl Schemas {
         Ok(Some(self.cache().entry(id).or_insert(Arc::new(schema)).clone()))
     }
 
+    /// Whether `schema`, which was read before, is still that of its number: a table that was dropped and made again has
+    /// another. `None` if there is no schema of that number any more.
+    ///
+    /// # Errors
+    /// `PermissionDenied`, `Storage` or `Corrupt`.
+    pub async fn is_current(&self, schema: &TableSchema) -> Result<Option<bool>> {
+        let again = Self::new(self.io.clone(), self.paths.clone());
+        let Some(found) = again.find(schema.id).await? else { return Ok(None) };
+        // Options may be laid over those of a handle.
+        let shape = |s: &TableSchema| (s.time_millis, s.highest_field_id);
+        let keys = |s: &TableSchema| (s.partition_keys.clone(), s.primary_keys.clone());
+        Ok(Some(shape(&found) == shape(schema) && keys(&found) == keys(schema) && found.fields == schema.fields))
+    }
+
     fn cache(&self) -> MutexGuard<'_, HashMap<i64, Arc<TableSchema>>> {
         self.read.lock().unwrap_or_else(PoisonError::into_inner)
     }

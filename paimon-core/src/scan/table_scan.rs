@@ -84,7 +84,8 @@ impl TableScan {
 
     async fn try_plan(&self) -> Result<Plan> {
         let mode = self.request.mode()?;
-        let plan = self.whole_plan(mode).await?;
+        let alive = self.request.table.check_alive();
+        let (plan, ()) = futures::future::try_join(self.whole_plan(mode), alive).await?;
         match self.positions {
             // Positions count the rows of the whole plan.
             Some(positions) => positions.select(plan),

@@ -7,7 +7,7 @@ use super::{CompactBuilder, ReadBuilder, WriteBuilder};
 use crate::catalog::Identifier;
 use crate::clock::Clock;
 use crate::commit::SnapshotCommit;
-use crate::error::{Entity, Error, Result};
+use crate::error::{Entity, Error, ErrorKind, Result};
 use crate::format::FooterCache;
 use crate::meta::{Changelogs, Consumers, Manifests, Schemas, Snapshots, TablePaths, Tags, Travel};
 use crate::options::Options;
@@ -131,6 +131,22 @@ impl Table {
     /// The consumers of the branch.
     pub fn consumers(&self) -> Consumers {
         Consumers::new(self.0.io.clone(), self.0.paths.clone())
+    }
+
+    /// Refuses a handle whose table is gone: what it knows of schemas and files is not true of another table of that name.
+    ///
+    /// # Errors
+    /// `NotFound(Table)` if the table was dropped, `InvalidState` if it was made again since; `PermissionDenied`, `Storage` or
+    /// `Corrupt`.
+    pub async fn check_alive(&self) -> Result<()> {
+        match self.schemas().is_current(self.schema()).await? {
+            Some(true) => Ok(()),
+            Some(false) => Err(Error::new(
+                ErrorKind::InvalidState,
+                format!("table {} was dropped and made again since this handle was opened; get it again", self.identifier()),
+            )),
+            None => Err(self.identifier().not_found()),
+        }
     }
 
     /// The schema versions of the branch.
