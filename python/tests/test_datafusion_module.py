@@ -391,3 +391,36 @@ def test_overwrite(env):
     assert env.rows("SELECT * FROM paimon.db.t") == [(9, "a")]
     env.table("t").new_batch_write_builder().new_commit().truncate_table()
     assert to_rows(env.sql("SELECT * FROM paimon.db.t")) == []
+
+
+@pytest.mark.parametrize("key", ["", ", PRIMARY KEY (a)"])
+def test_handles_of_a_table_that_was_made_again(env, key):
+    bucket = "1" if key else "-1"
+
+    def create(columns):
+        env.sql(f"CREATE TABLE paimon.db.t ({columns}{key}) WITH ('bucket' = '{bucket}')")
+
+    def batch(schema):
+        return pa.record_batch([pa.array([1], pa.int32()), pa.array([2], pa.int32())], schema=schema)
+
+    create("a INT NOT NULL, b INT")
+    table = env.table("t")
+    builder = table.new_batch_write_builder()
+    writer = builder.new_write()
+    writer.write_arrow(batch(table.schema().to_arrow()))
+    messages = writer.prepare_commit()
+    env.sql("DROP TABLE paimon.db.t")
+    with pytest.raises(module.NotFoundError, match="db.t"):
+        table.new_read_builder().new_scan().plan()
+    with pytest.raises(module.NotFoundError, match="db.t"):
+        builder.new_commit().commit(messages)
+    create("a INT NOT NULL, x STRING")
+    env.sql("INSERT INTO paimon.db.t VALUES (5, 'x')")
+    with pytest.raises(module.StateError, match="db.t was dropped and made again"):
+        table.new_read_builder().new_scan().plan()
+    again = table.new_batch_write_builder()
+    writer = again.new_write()
+    with pytest.raises(module.StateError, match="db.t was dropped and made again"):
+        writer.write_arrow(batch(table.schema().to_arrow()))
+        again.new_commit().commit(writer.prepare_commit())
+    assert env.rows("SELECT a, x FROM paimon.db.t") == [(5, "x")]

@@ -417,6 +417,9 @@ fn files_that_cannot_be_read_are_refused_unless_they_are_pruned() {
 async fn a_snapshot_whose_files_stay_missing_is_an_error() {
     let table = append_table(&[]).table;
     let scan = |t: &crate::Table| TableScan::new(t.clone(), None, None);
+    let dropped = scan(&table).plan().await.unwrap_err();
+    assert_eq!(dropped.kind(), ErrorKind::NotFound(Entity::Table));
+    assert!(table.schemas().create(table.schema()).await.unwrap());
     let empty = scan(&table).plan().await.unwrap();
     assert_eq!((empty.snapshot_id(), empty.splits().len()), (None, 0));
     let gone = crate::spec::Snapshot { base_manifest_list: "manifest-list-gone".into(), ..snapshot(1) };
