@@ -113,8 +113,8 @@ fn helper() -> Result<&'static Runtime> {
         return Ok(runtime);
     }
     let runtime = Builder::new_multi_thread().worker_threads(2).thread_name("paimon-callback").enable_all().build();
-    let runtime = runtime
-        .map_err(|e| to_datafusion(Error::internal("cannot start a runtime for callbacks").with_source(e)))?;
+    let runtime =
+        runtime.map_err(|e| to_datafusion(Error::internal("cannot start a runtime for callbacks").with_source(e)))?;
     let runtime: &'static Runtime = Box::leak(Box::new(runtime));
     *helper = Some((process, runtime));
     Ok(runtime)

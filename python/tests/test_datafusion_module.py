@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import pathlib
 import re
 import subprocess
 import sys
@@ -424,3 +425,28 @@ def test_handles_of_a_table_that_was_made_again(env, key):
         writer.write_arrow(batch(table.schema().to_arrow()))
         again.new_commit().commit(writer.prepare_commit())
     assert env.rows("SELECT a, x FROM paimon.db.t") == [(5, "x")]
+
+
+@pytest.mark.parametrize("damage", ["gone", "cut", "pages"])
+def test_damaged_files_in_sql(env, damage):
+    """The error is that of the builders: it is of the class of the damage and names the file."""
+    env.sql("CREATE TABLE paimon.db.t (id INT, v STRING)")
+    env.sql("INSERT INTO paimon.db.t SELECT value, 'v' || value FROM generate_series(1, 20000) AS g(value)")
+    folder = pathlib.Path(env.warehouse) / "db.db" / "t" / "bucket-0"
+    for path in folder.glob("*.parquet"):
+        content = path.read_bytes()
+        footer = len(content) - 8000
+        if damage == "gone":
+            path.unlink()
+        else:
+            path.write_bytes(content[:footer] if damage == "cut" else bytes(footer) + content[footer:])
+    expected = module.MissingFileError if damage == "gone" else module.CorruptError
+    builder = env.table("t").new_read_builder()
+    splits = builder.new_scan().plan().splits()
+    for read in (
+        lambda: env.sql("SELECT * FROM paimon.db.t"),
+        lambda: env.sql("SELECT count(*) FROM paimon.db.t WHERE v LIKE '%7'"),
+        lambda: list(builder.new_read().read(splits)),
+    ):
+        with pytest.raises(expected, match=re.escape(str(folder / "data-"))):
+            read()

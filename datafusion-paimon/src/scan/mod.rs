@@ -8,6 +8,7 @@ mod balance;
 mod bucket_partitioning;
 mod columns;
 mod explain;
+mod faults;
 mod native;
 mod pairs;
 mod planner;

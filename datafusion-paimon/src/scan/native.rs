@@ -34,6 +34,7 @@ use super::adapter::ColumnsById;
 use super::balance::balance;
 use super::columns::{FileColumn, file_columns};
 use super::explain::ScanInfo;
+use super::faults::FileName;
 use super::rows::{ChosenBy, RowChoice};
 use super::source::PaimonParquetSource;
 use super::statistics::{FileStatistics, of_partition_value, without_deleted};
@@ -148,7 +149,7 @@ impl<'a> NativeScan<'a> {
                 file: Arc::clone(file),
                 deletion,
             });
-            let file = partitioned_file(file, path, partition.clone(), statistics, chosen_by);
+            let file = partitioned_file(file, (location, path), partition.clone(), statistics, chosen_by);
             self.families[family].files.push(file);
         }
         Ok(true)
@@ -259,7 +260,7 @@ pub(crate) struct NativeRequest<'a> {
 
 fn partitioned_file(
     file: &DataFileMeta,
-    path: Path,
+    (location, path): (String, Path),
     partition: Vec<ScalarValue>,
     statistics: Statistics,
     chosen_by: Option<ChosenBy>,
@@ -274,6 +275,8 @@ fn partitioned_file(
     let mut result = PartitionedFile::new_from_meta(object).with_partition_values(partition);
     // Not through the setter: it counts no nulls for a partition that is null.
     result.statistics = Some(Arc::new(statistics));
+    let size = result.object_meta.size;
+    let result = result.with_extension(FileName { path: location, size });
     match chosen_by {
         Some(chosen_by) => result.with_extension(chosen_by),
         None => result,

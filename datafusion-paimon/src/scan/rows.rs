@@ -16,9 +16,11 @@ use paimon_core::read::FileRows;
 use paimon_core::row_selection::RowSelection;
 use paimon_core::scan::DeletionFile;
 use paimon_core::spec::DataFileMeta;
+use paimon_core::storage::FileIO;
 use parquet::arrow::arrow_reader::RowSelector;
 use tokio::runtime::Handle;
 
+use super::faults::NamingMorselizer;
 use crate::blocking;
 use crate::error::to_datafusion;
 
@@ -35,13 +37,14 @@ pub(crate) struct ChosenBy {
 pub(crate) struct RowChoice {
     rows: FileRows,
     filter: Option<Predicate>,
+    io: FileIO,
     handle: Handle,
 }
 
 impl RowChoice {
     /// For files of this table, and a filter that rows may be left out by.
     pub(crate) fn new(table: &Table, filter: Option<Predicate>, handle: Handle) -> Self {
-        Self { rows: FileRows::new(table), filter, handle }
+        Self { rows: FileRows::new(table), filter, io: table.io().clone(), handle }
     }
 
     /// Whether rows of a file that do not pass the filter may be left out.
@@ -49,9 +52,10 @@ impl RowChoice {
         self.filter.is_some() && self.rows.has_index(file)
     }
 
-    /// Opens files with their rows chosen.
+    /// Opens files with their rows chosen, and names what is wrong with them.
     pub(crate) fn wrap(&self, inner: Box<dyn Morselizer>) -> Box<dyn Morselizer> {
-        Box::new(ChoosingMorselizer { inner: Arc::from(inner), choice: self.clone() })
+        let inner = Box::new(ChoosingMorselizer { inner: Arc::from(inner), choice: self.clone() });
+        Box::new(NamingMorselizer { inner, io: self.io.clone(), handle: self.handle.clone() })
     }
 
     async fn of(&self, by: Arc<ChosenBy>) -> Result<Option<RowSelection>> {

@@ -143,7 +143,10 @@ impl Table {
             Some(true) => Ok(()),
             Some(false) => Err(Error::new(
                 ErrorKind::InvalidState,
-                format!("table {} was dropped and made again since this handle was opened; get it again", self.identifier()),
+                format!(
+                    "table {} was dropped and made again since this handle was opened; get it again",
+                    self.identifier()
+                ),
             )),
             None => Err(self.identifier().not_found()),
         }
