@@ -186,6 +186,17 @@ pub fn parse_number<T: std::str::FromStr>(text: &str) -> Result<T> {
     text.parse().map_err(|_| Error::invalid_config(format!("expected a number, found '{text}'")))
 }
 
+/// A number of things of which there must be one at least.
+///
+/// # Errors
+/// `InvalidConfig` for anything else.
+pub fn parse_count(text: &str) -> Result<usize> {
+    match parse_number(text)? {
+        0 => Err(Error::invalid_config("expected 1 or more, found '0'")),
+        count => Ok(count),
+    }
+}
+
 /// Text as it is.
 ///
 /// # Errors

@@ -239,8 +239,9 @@ def test_py_122_options_of_reads(env, keyed):
             keyed.new_read_builder({key: "1"})
     with pytest.raises(NotImplementedError, match="scan.ignore-lost-files"):
         keyed.new_read_builder({"scan.ignore-lost-files": "true"})
-    with pytest.raises(ValueError, match="bucket"):
-        keyed.new_read_builder({"bucket": "-1"})
+    for key, value in (("bucket", "-1"), ("bucket", "9"), ("read.batch-size", "0")):
+        with pytest.raises(ValueError, match=key):
+            env.read(keyed, options={key: value})
     assert env.read(keyed, options={"read.batch-size": "1", "scan.bucket": "0"}) == [(1, "c")]
     assert env.read(keyed, options={"scan.bucket": "1"}) == []
 

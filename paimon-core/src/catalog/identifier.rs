@@ -100,15 +100,16 @@ impl Identifier {
 /// Checks the name of a database or object.
 ///
 /// # Errors
-/// `InvalidInput` for names that are blank or would leave their directory.
+/// `InvalidInput` for names that are blank, that a store would not keep as they are, or that would leave their directory.
 pub(crate) fn check_name(name: &str) -> Result<()> {
-    let bad = name.trim().is_empty()
+    let bad = name.is_empty()
+        || name.ends_with(char::is_whitespace)
         || name == "."
         || name == ".."
         || name.chars().any(|c| matches!(c, '/' | '\\' | ':') || c.is_control());
     if bad {
         return Err(Error::invalid_input(format!(
-            "'{name}' cannot be a name: it must not be blank, '.', '..' or hold '/', '\\', ':' or control characters"
+            "'{name}' cannot be a name: it must not be blank, end in a blank, be '.' or '..', or hold '/', '\\', ':' or control characters"
         )));
     }
     Ok(())
@@ -157,7 +158,7 @@ mod tests {
     #[test]
     fn names_stay_in_their_directory() {
         for object in
-            ["../x", "..", ".", "a/b", "a\\b", "a:b", " ", "..$branch_b", " $snapshots", "a\nb", "t$branch_a/b"]
+            ["../x", "..", ".", "a/b", "a\\b", "a:b", " ", "a ", "..$branch_b", " $snapshots", "a\nb", "t$branch_a/b"]
         {
             assert!(Identifier::new("d", object).check().is_err(), "{object:?}");
             assert!(Identifier::new(object, "t").check().is_err() || object.contains('$'), "{object:?}");

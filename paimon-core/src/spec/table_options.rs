@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use crate::error::{Error, Result};
-use crate::options::{OptionKey, parse_bool, parse_duration, parse_number, parse_size, parse_text};
+use crate::options::{OptionKey, parse_bool, parse_count, parse_duration, parse_number, parse_size, parse_text};
 
 macro_rules! option_enum {
     ($(#[$doc:meta])* $name:ident { $($(#[$vdoc:meta])* $variant:ident = $text:literal),+ $(,)? }) => {
@@ -180,7 +180,7 @@ keys! {
     /// How many columns have statistics; -1 all.
     STATS_KEEP_FIRST_N: i32 = "metadata.stats-keep-first-n-columns", Some("-1"), parse_number;
     /// Rows of a batch that is read.
-    READ_BATCH_SIZE: usize = "read.batch-size", Some("8192"), parse_number;
+    READ_BATCH_SIZE: usize = "read.batch-size", Some("8192"), parse_count;
     /// Codec of manifests.
     MANIFEST_COMPRESSION: String = "manifest.compression", Some("zstd"), parse_text;
     /// Size of a full manifest.

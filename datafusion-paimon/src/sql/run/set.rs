@@ -2,6 +2,7 @@
 //!
 //! Invariants: an option is checked when it is set; nothing changes if it is refused. Source: SQL sheet SQL-212 to SQL-218.
 
+use datafusion::arrow::array::timezone::Tz;
 use datafusion::common::config::ConfigOptions;
 use datafusion::error::Result;
 use datafusion::logical_expr::{LogicalPlan, ResetVariable, SetVariable, Statement as PlanStatement};
@@ -16,7 +17,7 @@ use crate::error::to_datafusion;
 use crate::sql::context::session_defaults;
 use crate::sql::engine::nearest;
 use crate::sql::option_names::{OPTION_NAMES, is_known};
-use crate::sql::parse::is_paimon_key;
+use crate::sql::parse::{TIME_ZONE, is_paimon_key};
 use crate::sql::session::Session;
 
 const PREFIX_LENGTH: usize = "paimon.".len();
@@ -37,6 +38,12 @@ impl Session<'_> {
 
     pub(super) async fn set(&self, key: &str, value: &str) -> Result<DataFrame> {
         if !is_paimon_key(key) {
+            if key == TIME_ZONE && value.parse::<Tz>().is_err() {
+                let message = format!(
+                    "'{value}' is no time zone: expected a name such as Europe/Berlin or an offset such as +01:00"
+                );
+                return Err(to_datafusion(Error::invalid_input(message)));
+            }
             let plan = SetVariable { variable: key.to_owned(), value: value.to_owned() };
             return self.run_plan(LogicalPlan::Statement(PlanStatement::SetVariable(plan))).await;
         }

@@ -41,7 +41,13 @@ fn fixed(key: &str) -> Error {
 /// # Errors
 /// `InvalidConfig` naming the option.
 pub fn check_dynamic_options(stored: &Options, dynamic: &BTreeMap<String, Option<String>>) -> Result<()> {
-    dynamic.iter().try_for_each(|(key, value)| check_change(stored, key, value.as_deref(), true))
+    dynamic.iter().try_for_each(|(key, value)| {
+        // Files lie in buckets of the stored count: a change needs a new schema and a rewrite.
+        if key == "bucket" && stored.get(key) != value.as_deref() {
+            return Err(fixed(key));
+        }
+        check_change(stored, key, value.as_deref(), true)
+    })
 }
 
 /// Checks the change of one option; `None` removes it.
