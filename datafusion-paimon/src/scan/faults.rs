@@ -20,14 +20,9 @@ use tokio::runtime::Handle;
 use crate::blocking;
 use crate::error::{core_error, to_datafusion};
 
-/// Which file it is; an extension of the file.
+/// The full path of a file; an extension of the file.
 #[derive(Debug)]
-pub(crate) struct FileName {
-    /// The full path.
-    pub(crate) path: String,
-    /// Its bytes, as metadata says.
-    pub(crate) size: u64,
-}
+pub(crate) struct FullPath(pub(crate) String);
 
 /// Opens files; their errors say which file it was and what is wrong with it.
 #[derive(Debug)]
@@ -39,8 +34,9 @@ pub(crate) struct NamingMorselizer {
 
 impl Morselizer for NamingMorselizer {
     fn plan_file(&self, file: PartitionedFile) -> Result<Box<dyn MorselPlanner>> {
-        let Some(name) = file.extensions.get_arc::<FileName>() else { return self.inner.plan_file(file) };
-        let faults = Faults { io: self.io.clone(), name, handle: self.handle.clone() };
+        let Some(path) = file.extensions.get_arc::<FullPath>() else { return self.inner.plan_file(file) };
+        let size = file.object_meta.size;
+        let faults = Faults { io: self.io.clone(), path, size, handle: self.handle.clone() };
         Ok(Box::new(NamingPlanner { inner: self.inner.plan_file(file)?, faults }))
     }
 }
@@ -116,7 +112,9 @@ impl Morsel for NamingMorsel {
 #[derive(Debug, Clone)]
 struct Faults {
     io: FileIO,
-    name: Arc<FileName>,
+    path: Arc<FullPath>,
+    /// Its bytes, as metadata says.
+    size: u64,
     handle: Handle,
 }
 
@@ -126,12 +124,12 @@ impl Faults {
             return error;
         }
         let Some(fault) = fault(&error) else { return error };
-        let (io, path) = (self.io.clone(), self.name.path.clone());
+        let (io, path) = (self.io.clone(), self.path.0.clone());
         let found = blocking::on(&self.handle, async move { io.status(&path).await }).await;
         let named = match (found, fault) {
             (Ok(Ok(None)), _) => Error::not_found(Entity::File, "the file does not exist"),
-            (Ok(Ok(Some(status))), _) if status.size < self.name.size => {
-                let (size, expected) = (status.size, self.name.size);
+            (Ok(Ok(Some(status))), _) if status.size < self.size => {
+                let (size, expected) = (status.size, self.size);
                 Error::corrupt(format!("the file is shorter than expected: {size} instead of {expected} bytes"))
             }
             (_, Fault::Store) => {
@@ -139,11 +137,11 @@ impl Faults {
             }
             (_, Fault::Bytes) => Error::corrupt("the Parquet file cannot be read").with_source(error),
         };
-        to_datafusion(named.with_context("file", &self.name.path))
+        to_datafusion(named.with_context("file", &self.path.0))
     }
 }
 
-#[derive(Debug, PartialEq)]
+#[derive(Debug)]
 enum Fault {
     /// The store failed.
     Store,

@@ -34,7 +34,7 @@ use super::adapter::ColumnsById;
 use super::balance::balance;
 use super::columns::{FileColumn, file_columns};
 use super::explain::ScanInfo;
-use super::faults::FileName;
+use super::faults::FullPath;
 use super::rows::{ChosenBy, RowChoice};
 use super::source::PaimonParquetSource;
 use super::statistics::{FileStatistics, of_partition_value, without_deleted};
@@ -275,8 +275,7 @@ fn partitioned_file(
     let mut result = PartitionedFile::new_from_meta(object).with_partition_values(partition);
     // Not through the setter: it counts no nulls for a partition that is null.
     result.statistics = Some(Arc::new(statistics));
-    let size = result.object_meta.size;
-    let result = result.with_extension(FileName { path: location, size });
+    let result = result.with_extension(FullPath(location));
     match chosen_by {
         Some(chosen_by) => result.with_extension(chosen_by),
         None => result,

@@ -109,7 +109,8 @@ pub(crate) fn check_name(name: &str) -> Result<()> {
         || name.chars().any(|c| matches!(c, '/' | '\\' | ':') || c.is_control());
     if bad {
         return Err(Error::invalid_input(format!(
-            "'{name}' cannot be a name: it must not be blank, end in a blank, be '.' or '..', or hold '/', '\\', ':' or control characters"
+            "'{name}' cannot be a name: it must not be blank, end in a blank, be '.' or '..', or hold '/', '\\', ':' or \
+             control characters"
         )));
     }
     Ok(())

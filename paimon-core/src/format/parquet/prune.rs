@@ -55,14 +55,13 @@ pub(super) fn pages(footer: &ParquetMetaData, group: usize, predicate: &Predicat
 fn leaf_pages(footer: &ParquetMetaData, group: usize, leaf: &Leaf) -> Option<RowSelection> {
     let position = flat_leaf(footer.file_metadata().schema_descr(), &leaf.name)?;
     let index = footer.column_index()?.get(group)?.get(position)?;
-    // Writers leave out the column index of columns whose bounds they do not know: NaN.
+    // Writers leave out the index of a column whose pages hold NaN, and asking such an index for its pages panics.
     if matches!(index, ColumnIndexMetaData::NONE) {
         return None;
     }
     let locations = footer.offset_index()?.get(group)?.get(position)?.page_locations();
     let total = usize::try_from(footer.row_group(group).num_rows()).ok()?;
-    // A column whose pages hold NaN has no index, and asking such an index for its pages panics.
-    if matches!(index, ColumnIndexMetaData::NONE) || u64::try_from(locations.len()) != Ok(index.num_pages()) {
+    if u64::try_from(locations.len()) != Ok(index.num_pages()) {
         return None;
     }
     let reader = BoundsReader::new(footer, position, &leaf.data_type);
