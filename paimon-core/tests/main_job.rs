@@ -157,7 +157,6 @@ async fn an_aborted_write_leaves_no_file_wherever_it_was_interrupted() -> Result
                 interrupted += usize::from(unfinished.await);
             }
             writer.abort().await;
-            // A file that was being made when the caller went away may appear a moment later; it is deleted after it.
             assert_eq!(data_files(std::path::Path::new(table.location())), 0, "keyed {keyed}, polls {polls}");
         }
         assert!(interrupted > 0);

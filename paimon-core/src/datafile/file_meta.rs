@@ -158,8 +158,8 @@ impl FileFacts {
         rows.pop().ok_or_else(|| Error::internal("a key was not encoded"))
     }
 
-    /// The metadata, but for the size of the file.
-    pub(super) fn meta(self, name: &str, config: &WriterConfig) -> Result<DataFileMeta> {
+    /// The metadata of a file of `size` bytes.
+    pub(super) fn meta(self, name: &str, size: u64, config: &WriterConfig) -> Result<DataFileMeta> {
         let (value_stats, value_stats_cols) = self.value_stats.finish(&config.options)?;
         let rows = i64::try_from(self.rows).unwrap_or(i64::MAX);
         let (min_sequence_number, max_sequence_number) = match self.layout {
@@ -172,7 +172,7 @@ impl FileFacts {
         };
         Ok(DataFileMeta {
             file_name: name.to_owned(),
-            file_size: 0,
+            file_size: i64::try_from(size).map_err(|_| Error::internal("a file is larger than 2^63 bytes"))?,
             row_count: rows,
             min_key: self.first_key.unwrap_or_else(BinaryRow::empty),
             max_key: self.last_key.unwrap_or_else(BinaryRow::empty),

@@ -217,22 +217,20 @@ impl RollingWriter {
     }
 
     async fn end_file(&mut self) -> Result<()> {
-        let Some(file) = self.open.take() else { return Ok(()) };
-        let OpenFile { name, writer, facts, .. } = file;
-        let meta = match facts.meta(&name, &self.config) {
-            Ok(meta) => meta,
-            Err(error) => {
-                writer.abort().await;
-                return Err(error);
+        let Some(file) = &mut self.open else { return Ok(()) };
+        // It stays the open file until it has ended: a caller that stops waiting leaves it to the clean-up.
+        let size = file.writer.finish().await?;
+        let Some(mut file) = self.open.take() else { return Ok(()) };
+        match file.facts.meta(&file.name, size, &self.config) {
+            Ok(meta) => {
+                self.done.push(meta);
+                Ok(())
             }
-        };
-        // From here on the file may exist and must be found by the clean-up.
-        self.done.push(meta);
-        let size = writer.finish().await?;
-        if let Some(meta) = self.done.last_mut() {
-            meta.file_size = i64::try_from(size).map_err(|_| Error::internal("a file is larger than 2^63 bytes"))?;
+            Err(error) => {
+                file.writer.abort().await;
+                Err(error)
+            }
         }
-        Ok(())
     }
 
     /// Bytes that are buffered in memory.
@@ -287,7 +285,7 @@ impl RollingWriter {
     }
 
     async fn clean_up(&mut self) {
-        if let Some(file) = self.open.take() {
+        if let Some(mut file) = self.open.take() {
             file.writer.abort().await;
         }
         for meta in self.done.drain(..) {

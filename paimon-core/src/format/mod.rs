@@ -119,14 +119,14 @@ pub trait FileWriter: Send + Debug {
     /// As [`FileWriter::write`].
     async fn flush(&mut self) -> Result<()>;
 
-    /// Ends the file and gives its bytes.
+    /// Ends the file and gives its bytes. Works once.
     ///
     /// # Errors
     /// As [`FileWriter::write`].
-    async fn finish(self: Box<Self>) -> Result<u64>;
+    async fn finish(&mut self) -> Result<u64>;
 
-    /// Deletes what was written, best effort.
-    async fn abort(self: Box<Self>);
+    /// Deletes what was written, best effort, also after [`FileWriter::finish`], and what a dropped call was about to write.
+    async fn abort(&mut self);
 }
 
 /// The format with this name.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::FileIO;
+use super::{FileIO, NewFile};
 use crate::error::{Entity, ErrorKind};
 use crate::options::Options;
 
@@ -103,11 +103,12 @@ async fn streaming() {
     let (_guard, places) = places();
     for (io, root) in places {
         let file = format!("{root}/p=1/bucket-0/data");
-        let mut writer = io.writer(&file).await.unwrap();
+        let mut new = NewFile::new(io.clone(), file.clone());
         for _ in 0..5 {
-            writer.write(vec![7u8; 700_000]).await.unwrap();
+            new.write(Bytes::from(vec![7u8; 700_000])).await.unwrap();
         }
-        writer.close().await.unwrap();
+        new.close().await.unwrap();
+        assert_eq!(new.bytes(), 3_500_000);
         assert_eq!(io.status(&file).await.unwrap().unwrap().size, 3_500_000);
         assert_eq!(io.read_range(&file, 3_499_999..3_500_000).await.unwrap(), vec![7u8]);
     }

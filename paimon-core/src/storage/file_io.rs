@@ -229,12 +229,8 @@ impl FileIO {
         objects::create_if_absent(operator, &path, location, content).await
     }
 
-    /// A writer that streams into a new file. Nothing may be taken for visible before it is closed; an unclosed file is
-    /// to be deleted by the caller.
-    ///
-    /// # Errors
-    /// As [`FileIO::write`].
-    pub async fn writer(&self, location: &str) -> Result<opendal::Writer> {
+    /// A stream into a new file: see [`NewFile`](super::NewFile).
+    pub(super) async fn writer(&self, location: &str) -> Result<opendal::Writer> {
         let (operator, path) = self.resolve(location)?;
         let chunk = if self.is_local { LOCAL_CHUNK } else { UPLOAD_CHUNK };
         operator.writer_with(&path).chunk(chunk).await.map_err(|e| from_operator(e, location))

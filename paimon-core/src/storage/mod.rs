@@ -13,8 +13,10 @@ pub(crate) mod faults;
 mod file_io;
 mod local;
 mod location;
+mod new_file;
 mod objects;
 mod schemes;
 
-pub(crate) use failure::{from_operator, unless_gone};
+pub(crate) use failure::unless_gone;
 pub use file_io::{FileIO, FileStatus};
+pub use new_file::NewFile;

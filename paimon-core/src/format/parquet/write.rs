@@ -23,6 +23,7 @@ use crate::error::{Error, ErrorKind, Result, ResultExt};
 use crate::format::{FileWriter, OutputFile};
 use crate::options::Options;
 use crate::runtime;
+use crate::storage::NewFile;
 use crate::types::{DataField, RowType, to_arrow_schema};
 
 /// Rows that are handed to the encoders at once.
@@ -45,27 +46,20 @@ impl Write for Sink {
 
 /// A Parquet file that is being written.
 pub(super) struct ParquetWriter {
-    file: OutputFile,
+    file: NewFile,
     settings: Settings,
     schema: SchemaRef,
     physical: SchemaRef,
     factory: ArrowRowGroupWriterFactory,
     /// `None` after a failure.
     writer: Option<SerializedFileWriter<Sink>>,
-    stream: Option<opendal::Writer>,
-    /// Whether the file may exist.
-    created: bool,
     group: Option<RowGroup>,
     groups: usize,
-    sent: u64,
 }
 
 impl fmt::Debug for ParquetWriter {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("ParquetWriter")
-            .field("path", &self.file.path)
-            .field("groups", &self.groups)
-            .finish_non_exhaustive()
+        f.debug_struct("ParquetWriter").field("file", &self.file).field("groups", &self.groups).finish_non_exhaustive()
     }
 }
 
@@ -80,17 +74,14 @@ impl ParquetWriter {
         let writer = writer.map_err(from_writing)?;
         let factory = ArrowRowGroupWriterFactory::new(&writer, Arc::clone(&physical));
         Ok(Self {
-            file,
+            file: NewFile::new(file.io, file.path),
             settings,
             schema,
             physical,
             factory,
             writer: Some(writer),
-            stream: None,
-            created: false,
             group: None,
             groups: 0,
-            sent: 0,
         })
     }
 
@@ -158,18 +149,7 @@ impl ParquetWriter {
         let writer = self.writer.as_mut().ok_or_else(failed)?;
         writer.flush().map_err(|e| Error::internal("writing to memory failed").with_source(e))?;
         let bytes = std::mem::take(&mut writer.inner_mut().0);
-        self.send_bytes(bytes).await
-    }
-
-    async fn send_bytes(&mut self, bytes: Vec<u8>) -> Result<()> {
-        if self.stream.is_none() {
-            // Before it is made: a caller may stop waiting while it is.
-            self.created = true;
-            self.stream = Some(self.file.io.writer(&self.file.path).await?);
-        }
-        let Some(stream) = &mut self.stream else { return Err(failed()) };
-        self.sent += bytes.len() as u64;
-        stream.write(Bytes::from(bytes)).await.map_err(|e| crate::storage::from_operator(e, &self.file.path))
+        self.file.write(Bytes::from(bytes)).await
     }
 
     async fn end(&mut self) -> Result<u64> {
@@ -177,11 +157,9 @@ impl ParquetWriter {
         let writer = self.writer.take().ok_or_else(failed)?;
         // Ends the file with its footer.
         let bytes = runtime::cpu(move || Ok(writer.into_inner().map_err(from_writing)?.0)).await?;
-        self.send_bytes(bytes).await?;
-        if let Some(mut stream) = self.stream.take() {
-            stream.close().await.map_err(|e| crate::storage::from_operator(e, &self.file.path))?;
-        }
-        Ok(self.sent)
+        self.file.write(Bytes::from(bytes)).await?;
+        self.file.close().await?;
+        Ok(self.file.bytes())
     }
 }
 
@@ -192,11 +170,11 @@ fn failed() -> Error {
 #[async_trait]
 impl FileWriter for ParquetWriter {
     async fn write(&mut self, batch: &RecordBatch) -> Result<()> {
-        self.add(batch).await.context("file", &self.file.path)
+        self.add(batch).await.context("file", self.file.location())
     }
 
     fn estimated_size(&self) -> u64 {
-        self.sent + self.group.as_ref().map_or(0, |g| g.encoded_bytes() as u64)
+        self.file.bytes() + self.group.as_ref().map_or(0, |g| g.encoded_bytes() as u64)
     }
 
     fn buffered_bytes(&self) -> usize {
@@ -204,22 +182,16 @@ impl FileWriter for ParquetWriter {
     }
 
     async fn flush(&mut self) -> Result<()> {
-        self.end_group().await.context("file", &self.file.path)
+        self.end_group().await.context("file", self.file.location())
     }
 
-    async fn finish(mut self: Box<Self>) -> Result<u64> {
+    async fn finish(&mut self) -> Result<u64> {
         let ended = self.end().await;
-        ended.context("file", &self.file.path)
+        ended.context("file", self.file.location())
     }
 
-    async fn abort(mut self: Box<Self>) {
+    async fn abort(&mut self) {
         drop(self.group.take());
-        // What cannot be aborted or deleted stays as a file that nothing names.
-        if let Some(mut stream) = self.stream.take() {
-            let _ = stream.abort().await;
-        }
-        if self.created {
-            let _ = self.file.io.delete(&self.file.path).await;
-        }
+        self.file.abort().await;
     }
 }
