@@ -206,7 +206,7 @@ impl PyTable {
         PyWriteBuilder::new(self.table.new_batch_write_builder())
     }
 
-    /// Starts a stream write.
+    /// Raises `NotImplementedError`: stream writes are not supported yet.
     fn new_stream_write_builder(&self, py: Python<'_>) -> PyResult<PyWriteBuilder> {
         Err(to_py(py, Error::unsupported("stream writes are not supported yet").into()))
     }
