@@ -7,14 +7,14 @@ VENV   := .venv
 PYTHON := $(VENV)/bin/python
 export CARGO_INCREMENTAL ?= 0
 CARGO  := cargo
-# Always the whole workspace: building one member alone would compile the engine again with other features.
+# Always the whole workspace, and with the examples, which need what tests need: anything less would compile the engine again
+# with other features.
 TARGET  = $(or $(CARGO_TARGET_DIR),$(CURDIR)/target)
 
 help:       ## shows the tasks
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 run: develop ## sets everything up and runs the main job in Rust SQL and in Python
-	$(CARGO) build --workspace --examples --locked
 	$(TARGET)/debug/examples/quickstart
 	$(PYTHON) python/examples/quickstart.py
 
@@ -36,7 +36,7 @@ $(VENV)/.done: python/requirements-dev.txt
 	touch $@
 
 develop: $(VENV)/.done ## builds the Python module and makes it importable in .venv
-	$(CARGO) build --workspace --locked
+	$(CARGO) build --workspace --lib --examples --locked
 	install -m 644 $(TARGET)/debug/lib_native.so python/python/pypaimon_rust/_native.abi3.so
 	echo "$(CURDIR)/python/python" > "$$($(PYTHON) -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/pypaimon_rust.pth"
 

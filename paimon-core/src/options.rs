@@ -102,6 +102,18 @@ impl Options {
         })
     }
 
+    /// Checks the values of those of these keys that are set.
+    ///
+    /// # Errors
+    /// `InvalidConfig` naming the first key whose value fails the check.
+    pub(crate) fn check_each(&self, keys: &[&str], check: impl Fn(&str) -> Result<()>) -> Result<()> {
+        keys.iter().filter_map(|key| Some((key, self.get(key)?))).try_for_each(|(key, text)| {
+            check(text).map_err(|e| {
+                Error::invalid_config(format!("could not parse value '{text}' for option '{key}': {}", e.message()))
+            })
+        })
+    }
+
     /// The value of a typed key that has a default.
     ///
     /// # Errors

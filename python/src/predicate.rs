@@ -1,5 +1,6 @@
 //! Predicates in dictionary form to predicates of the table format; literals by the declared type of their column.
 
+use paimon_core::meta::numbered_value;
 use paimon_core::predicate::{Function, Leaf, Predicate};
 use paimon_core::types::{DataField, DataType, Datum, RowType, Timestamp};
 use pyo3::exceptions::PyTypeError;
@@ -374,7 +375,8 @@ fn unscaled(
     Ok(scaled.filter(|v| *v < limit).map(|v| if negative == 1 { -v } else { v }))
 }
 
-/// Values of a partition specification: `None` or the default name is the null partition.
+/// Values of a partition specification: `None` or the default name is the null partition, and what `list_partitions` gives is
+/// taken too.
 pub(crate) fn partition_spec(
     spec: &Bound<'_, PyDict>,
     row: &RowType,
@@ -387,9 +389,12 @@ pub(crate) fn partition_spec(
         let Some(field) = row.field(&key) else {
             return Err(invalid(py, format!("column {key} is no partition column")));
         };
-        let is_default = value.extract::<String>().is_ok_and(|text| text == default_name);
-        let value = if value.is_none() || is_default {
+        let text = value.extract::<String>().ok();
+        let named = text.as_deref().and_then(|text| numbered_value(text, &field.data_type));
+        let value = if value.is_none() || text.is_some_and(|text| text == default_name) {
             None
+        } else if named.is_some() {
+            named
         } else {
             match literal_of(&value, field)? {
                 Literal::Value(datum) => Some(datum),

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use datafusion::common::ScalarValue;
+use paimon_core::meta::local_time;
 use paimon_core::{Error, Result};
 
 use super::registry::{Parameter, ParameterType, Procedure};
@@ -97,6 +98,24 @@ impl Arguments {
         }
     }
 
+    /// The options in a text `key=value,key=value`, if given.
+    ///
+    /// # Errors
+    /// `InvalidInput` for a part without `=`, or a key that stands twice.
+    pub fn options(&self, name: &str) -> Result<BTreeMap<String, String>> {
+        let mut options = BTreeMap::new();
+        let parts = self.optional_text(name).unwrap_or_default().split(',').filter(|part| !part.trim().is_empty());
+        for part in parts {
+            let Some((key, value)) = part.split_once('=') else {
+                return Err(Error::invalid_input(format!("argument {name}: expected key=value, found '{part}'")));
+            };
+            if options.insert(key.trim().to_owned(), value.trim().to_owned()).is_some() {
+                return Err(Error::invalid_input(format!("argument {name}: '{}' is given twice", key.trim())));
+            }
+        }
+        Ok(options)
+    }
+
     /// A number or a time in milliseconds, if given.
     pub fn integer(&self, name: &str) -> Option<i64> {
         match self.0.get(name) {
@@ -109,20 +128,10 @@ impl Arguments {
     pub fn boolean(&self, name: &str) -> bool {
         matches!(self.0.get(name), Some(Value::Boolean(true)))
     }
-
-    /// Refuses arguments that are given but not built.
-    pub(super) fn refuse(&self, procedure: &str, names: &[&str]) -> Result<()> {
-        match names.iter().find(|name| self.0.contains_key(**name)) {
-            Some(name) => {
-                Err(Error::unsupported(format!("argument {name} of procedure {procedure} is not supported yet")))
-            }
-            None => Ok(()),
-        }
-    }
 }
 
 fn known(procedure: &Procedure) -> String {
-    procedure.parameters.iter().map(|p| p.name).collect::<Vec<_>>().join(", ")
+    procedure.parameters.iter().filter(|p| p.supported).map(|p| p.name).collect::<Vec<_>>().join(", ")
 }
 
 fn by_name<'a>(procedure: &'a Procedure, name: &str) -> Result<&'a Parameter> {
@@ -134,6 +143,10 @@ fn by_name<'a>(procedure: &'a Procedure, name: &str) -> Result<&'a Parameter> {
 fn convert(procedure: &Procedure, parameter: &Parameter, value: &ScalarValue) -> Result<Option<Value>> {
     if value.is_null() {
         return Ok(None);
+    }
+    if !parameter.supported {
+        let message = format!("argument {} of procedure {} is not supported yet", parameter.name, procedure.name);
+        return Err(Error::unsupported(message));
     }
     let text = value.try_as_str().flatten();
     let converted = match (parameter.kind, text) {
@@ -150,7 +163,9 @@ fn convert(procedure: &Procedure, parameter: &Parameter, value: &ScalarValue) ->
         },
         (ParameterType::Integer, Some(text)) => text.trim().parse().ok().map(Value::Integer),
         (ParameterType::Integer, None) => integer(value).map(Value::Integer),
-        (ParameterType::Time, Some(text)) => text.trim().parse().ok().map(Value::Integer),
+        (ParameterType::Time, Some(text)) => {
+            text.trim().parse().ok().or_else(|| local_time::parse(text).ok()).map(Value::Integer)
+        }
         (ParameterType::Time, None) => milliseconds(value).or_else(|| integer(value)).map(Value::Integer),
     };
     converted.map(Some).ok_or_else(|| {
@@ -158,7 +173,7 @@ fn convert(procedure: &Procedure, parameter: &Parameter, value: &ScalarValue) ->
             ParameterType::Text => "text",
             ParameterType::Integer => "a whole number",
             ParameterType::Boolean => "true or false",
-            ParameterType::Time => "a timestamp or milliseconds since the epoch",
+            ParameterType::Time => "a timestamp, its text or milliseconds since the epoch",
         };
         Error::invalid_input(format!("{procedure:?}: argument {} must be {expected}, found {value}", parameter.name))
     })

@@ -5,16 +5,15 @@ use std::sync::Arc;
 use datafusion::arrow::array::{ArrayRef, Int64Array};
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::arrow::record_batch::RecordBatch;
+use paimon_core::options::parse_duration;
 use paimon_core::predicate::Predicate;
 use paimon_core::table::CompactMetrics;
 use paimon_core::{Error, Result, Table};
 
-use super::Arguments;
 use super::registry::{Outcome, Parameter, ParameterType, Procedure, ProcedureContext};
+use super::{Arguments, buckets, partitions};
 
 use ParameterType::Text;
-
-const NOT_BUILT: [&str; 6] = ["partitions", "order_strategy", "order_by", "where", "options", "partition_idle_time"];
 
 pub(super) const PROCEDURE: Procedure = Procedure {
     name: "compact",
@@ -22,8 +21,8 @@ pub(super) const PROCEDURE: Procedure = Procedure {
         Parameter::required("table", Text),
         Parameter::optional("partitions", Text),
         Parameter::optional("compact_strategy", Text),
-        Parameter::optional("order_strategy", Text),
-        Parameter::optional("order_by", Text),
+        Parameter::not_supported("order_strategy"),
+        Parameter::not_supported("order_by"),
         Parameter::optional("where", Text),
         Parameter::optional("options", Text),
         Parameter::optional("partition_idle_time", Text),
@@ -35,8 +34,6 @@ pub(super) const PROCEDURE: Procedure = Procedure {
 
 fn run(context: ProcedureContext, arguments: Arguments) -> Outcome {
     Box::pin(async move {
-        arguments.refuse("compact", &NOT_BUILT)?;
-        arguments.refuse("compact", &["buckets"])?;
         let minor = match arguments.optional_text("compact_strategy").unwrap_or("full") {
             strategy if strategy.eq_ignore_ascii_case("full") => false,
             strategy if strategy.eq_ignore_ascii_case("minor") => true,
@@ -46,8 +43,24 @@ fn run(context: ProcedureContext, arguments: Arguments) -> Outcome {
                 )));
             }
         };
-        compact(&context.table(&arguments).await?, None, minor).await
+        let table = context.table_with_options(&arguments).await?;
+        let mut builder = table.new_compact_builder().with_minor(minor);
+        if let Some(filter) = partitions::selected(&table, &arguments)? {
+            builder = builder.with_partition_filter(filter)?;
+        }
+        if let Some(text) = arguments.optional_text("partition_idle_time") {
+            builder =
+                builder.with_partition_idle_time(parse_duration(text).map_err(|e| named(&e, "partition_idle_time"))?);
+        }
+        if let Some(text) = arguments.optional_text("buckets") {
+            builder = builder.with_buckets(buckets::parse(text).map_err(|e| named(&e, "buckets"))?)?;
+        }
+        metrics_batch(&builder.execute().await?)
     })
+}
+
+fn named(error: &Error, argument: &str) -> Error {
+    Error::new(error.kind(), format!("argument {argument}: {}", error.message()))
 }
 
 /// Compacts a table, of a partitioned one the partitions that pass `filter`; with `minor` only what the picking rules

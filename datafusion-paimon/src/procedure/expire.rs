@@ -30,8 +30,7 @@ pub(super) const PROCEDURE: Procedure = Procedure {
 
 fn run(context: ProcedureContext, arguments: Arguments) -> Outcome {
     Box::pin(async move {
-        arguments.refuse("expire_snapshots", &["options"])?;
-        let table = context.table(&arguments).await?;
+        let table = context.table_with_options(&arguments).await?;
         let mut config = ExpireConfig::from_options(table.options())?;
         let given = |name: &'static str, least: i64| match arguments.integer(name) {
             Some(count) if count < least => {

@@ -4,8 +4,10 @@
 //! registry serves `CALL sys.<name>(..)` and table functions.
 
 mod arguments;
+mod buckets;
 mod compact;
 mod expire;
+mod partitions;
 mod registry;
 mod rollback;
 mod tag;

@@ -13,6 +13,7 @@ use paimon_core::{Catalog, Error, Identifier, Result, Table};
 use super::arguments::{Argument, Arguments};
 use super::{compact, expire, rollback, tag};
 use crate::catalog::PaimonCatalogProvider;
+use crate::sql::is_known;
 
 /// What a call runs against.
 #[derive(Debug, Clone)]
@@ -76,6 +77,23 @@ impl ProcedureContext {
     pub async fn table(&self, arguments: &Arguments) -> Result<Table> {
         self.catalog.get_table(&self.identifier(arguments.text("table")?)?).await
     }
+
+    /// As [`ProcedureContext::table`], with the options of the argument `options` for this call.
+    ///
+    /// # Errors
+    /// As [`ProcedureContext::table`]; `InvalidInput` or `InvalidConfig` for options that cannot be set.
+    pub async fn table_with_options(&self, arguments: &Arguments) -> Result<Table> {
+        let options = arguments.options("options")?;
+        let table = self.table(arguments).await?;
+        if options.is_empty() {
+            return Ok(table);
+        }
+        let unknown = options.keys().find(|key| !is_known(key));
+        if let Some(key) = unknown {
+            return Err(Error::invalid_config(format!("argument options: unknown option '{key}'")));
+        }
+        table.with_options(&options.into_iter().map(|(key, value)| (key, Some(value))).collect()).await
+    }
 }
 
 /// Splits a name at dots outside back-quotes.
@@ -123,17 +141,24 @@ pub struct Parameter {
     pub kind: ParameterType,
     /// Whether a call must give it.
     pub required: bool,
+    /// Whether it can be given: other engines know it, and a call with it is refused by name.
+    pub supported: bool,
 }
 
 impl Parameter {
     /// A parameter that a call must give.
     pub(super) const fn required(name: &'static str, kind: ParameterType) -> Self {
-        Self { name, aliases: &[], kind, required: true }
+        Self { name, aliases: &[], kind, required: true, supported: true }
     }
 
     /// A parameter that a call may leave out.
     pub(super) const fn optional(name: &'static str, kind: ParameterType) -> Self {
-        Self { name, aliases: &[], kind, required: false }
+        Self { name, aliases: &[], kind, required: false, supported: true }
+    }
+
+    /// A parameter that keeps its position and is refused.
+    pub(super) const fn not_supported(name: &'static str) -> Self {
+        Self { name, aliases: &[], kind: ParameterType::Text, required: false, supported: false }
     }
 
     /// The same parameter, also under these names.

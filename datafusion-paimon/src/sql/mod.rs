@@ -6,6 +6,7 @@
 
 mod assign;
 mod balance;
+mod condition;
 mod constant;
 mod context;
 mod dialect;
@@ -28,10 +29,11 @@ mod zone;
 pub use context::SqlContext;
 pub use run::sql;
 
-pub(crate) use constant::simplify_with;
+pub(crate) use condition::condition;
+pub(crate) use constant::{datum, simplify_with};
 pub(crate) use exact::{ExactLiterals, TimeComparisons};
 pub(crate) use number::number_function;
 pub(crate) use option_names::is_known;
-pub(crate) use run::{check_option, table_definition};
+pub(crate) use run::{check_option, partition_column, table_definition};
 pub(crate) use time_travel::VersionPlanner;
 pub(crate) use type_planner::PaimonTypePlanner;

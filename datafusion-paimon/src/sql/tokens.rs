@@ -304,8 +304,8 @@ fn check_depth(tokens: &[TokenWithSpan]) -> Result<()> {
         }
         if level.is_too_deep() || outer.len() > MAX_DEPTH {
             return Err(Error::invalid_input(format!(
-                "the statement nests too deep: more than {MAX_CHAIN} operators, {MAX_ALTERNATIVES} OR, {MAX_DEPTH} AND or \
-                 {MAX_DEPTH} levels{}",
+                "the statement nests too deep: more than {MAX_CHAIN} operators in one chain, {MAX_ALTERNATIVES} OR, \
+                 {MAX_DEPTH} AND or {MAX_DEPTH} levels{}",
                 at(token.span.start)
             )));
         }

@@ -12,7 +12,7 @@ use async_trait::async_trait;
 use futures::{StreamExt, TryStreamExt, stream};
 
 use super::identifier::check_name;
-use super::{Catalog, CatalogTable, Identifier, SchemaChange, external_paths, table_kind};
+use super::{Catalog, CatalogTable, Identifier, SchemaChange, external_paths, option_values, table_kind};
 use crate::clock::{Clock, SystemClock};
 use crate::commit::FileSystemCommit;
 use crate::error::{Entity, Error, ErrorKind, Result};
@@ -51,6 +51,7 @@ impl FileSystemCatalog {
         if options.get("table.type").is_some_and(|kind| !kind.eq_ignore_ascii_case("managed")) {
             return Err(Error::invalid_config("Only managed table is supported in File system catalog."));
         }
+        option_values::check(&options)?;
         let warehouse = FileIO::normalize(warehouse)?;
         let io = FileIO::from_location(&warehouse, &options)?;
         Ok(Self { options, warehouse, io, clock: SystemClock::shared() })

@@ -5,6 +5,7 @@ mod external_paths;
 mod factory;
 mod filesystem;
 mod identifier;
+mod option_values;
 mod system_tables;
 mod table_kind;
 

@@ -10,7 +10,7 @@ use arrow::array::{Array, ArrayRef, AsArray, ListArray, MapArray, StructArray, n
 use arrow::datatypes::{DataType as ArrowType, Fields};
 
 use super::cast::{Cast, cast};
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, ResultExt};
 use crate::types::{ArrayType, DataField, DataType, MapType, RowType, arrow_type, to_arrow_field};
 
 /// How the values of a file become the values of a column that is read.
@@ -87,7 +87,7 @@ impl Adapt {
         let mismatch = || Error::internal(format!("column {column} was not read as it was asked for"));
         match (self, read) {
             (Self::Same, _) => Ok(Arc::clone(array)),
-            (Self::Cast(cast), _) => cast(array),
+            (Self::Cast(cast), _) => cast(array).context("column", column),
             (Self::Row(parts), DataType::Row(row)) => {
                 let array = array.as_struct_opt().ok_or_else(mismatch)?;
                 apply_row(parts, array, column, row)

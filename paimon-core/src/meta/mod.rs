@@ -2,6 +2,7 @@
 //!
 //! Source: layout sheet of the specification; `utils/SnapshotManager.java`, `schema/SchemaManager.java`, `utils/TagManager.java`.
 
+mod auto_tags;
 mod changelogs;
 mod columnar_manifest;
 mod consumers;
@@ -16,10 +17,11 @@ mod tags;
 mod time_travel;
 mod travel;
 
+pub use auto_tags::AutoTagNames;
 pub use changelogs::Changelogs;
 pub use consumers::{Consumers, check_consumer_id};
 pub use manifests::Manifests;
-pub use partition_names::value_text;
+pub use partition_names::{numbered_value, value_text};
 pub use paths::TablePaths;
 pub use schemas::Schemas;
 pub use snapshots::Snapshots;

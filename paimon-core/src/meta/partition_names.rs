@@ -51,6 +51,20 @@ pub fn value_text(value: &Datum, data_type: &DataType, cast: bool) -> Result<Str
     }
 }
 
+/// The value whose name is this number in the legacy form: a DATE in days, a TIME in milliseconds. `None` for other types and
+/// for texts that may be a date, as `20261201`. Not for the partition of a file: see the invariants.
+pub fn numbered_value(name: &str, data_type: &DataType) -> Option<Datum> {
+    let digits = name.strip_prefix('-').unwrap_or(name);
+    if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
+        return None;
+    }
+    match data_type {
+        DataType::Date(_) if digits.len() <= 7 => name.parse().ok().map(Datum::Date),
+        DataType::Time(_) => name.parse().ok().filter(|millis| (0..86_400_000).contains(millis)).map(Datum::Time),
+        _ => None,
+    }
+}
+
 /// Appends `name`, escaped, to `path`.
 pub(super) fn escape(name: &str, path: &mut String) {
     for c in name.chars() {

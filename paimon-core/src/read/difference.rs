@@ -1,7 +1,8 @@
 //! Splits that stand for the difference between two sets of files of a bucket.
 //!
 //! As a batch, the rows of the later set whose key is new or whose values or kind differ from the earlier set; where
-//! deletes are kept, keys that are gone have a row of kind `-D`. As events, the rows of the earlier set as `-D`, then those of the later one.
+//! deletes are kept, keys that are gone have a row of kind `-D`. As events, the rows of the earlier set as `-D`, then those
+//! of the later one.
 //!
 //! Invariants: both sides are merged on their own and come in key order, so one row of each side is looked at at a time.
 //! Values are compared whole, whatever the projection. Source: time-travel sheet section 4;

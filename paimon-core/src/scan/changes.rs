@@ -12,7 +12,7 @@ use super::prune::ReadMode;
 use super::scope::{Scope, Source};
 use super::table_scan::nothing;
 use crate::error::{Error, Result};
-use crate::meta::{Bounds, ChangesRange};
+use crate::meta::{AutoTagNames, Bounds, ChangesRange};
 use crate::spec::{CHANGELOG_PRODUCER, ChangelogProducer, ChangesMode, CommitKind, Snapshot};
 use crate::table::Table;
 
@@ -36,10 +36,18 @@ impl Changes {
     /// What the range of an option stands for. A table without snapshots has no changes.
     ///
     /// # Errors
-    /// `InvalidInput` for ends that do not exist or stand in the wrong order; `Unsupported` for automatic tags.
+    /// `InvalidInput` for ends that do not exist, stand in the wrong order, or are no automatic tag.
     pub(super) async fn resolve(range: &ChangesRange, table: &Table) -> Result<Self> {
         match &range.bounds {
-            Bounds::ToAutoTag(_) => Err(Error::unsupported("the option 'incremental-to-auto-tag' is not supported")),
+            Bounds::ToAutoTag(tag) => {
+                let names = AutoTagNames::from_options(table.options())?;
+                Ok(match names.pair(tag, &table.tags()).await? {
+                    Some((before, after)) => {
+                        Self::Diff { before: Box::new(before.snapshot), after: Box::new(after.snapshot) }
+                    }
+                    None => Self::Nothing(table.snapshots().latest().await?.map(Box::new)),
+                })
+            }
             Bounds::Timestamps(start, end) => Self::between_times(*start, *end, range, table).await,
             Bounds::Between(start, end) => {
                 let tags = table.tags();

@@ -134,7 +134,7 @@ const FRACTIONS: [&str; 7] = [
 ];
 
 /// Options that are durations.
-const DURATIONS: [&str; 16] = [
+const DURATIONS: [&str; 15] = [
     "clustering.history-partition.idle-to-full-sort",
     "consumer.expiration-time",
     "continuous.discovery-interval",
@@ -148,7 +148,6 @@ const DURATIONS: [&str; 16] = [
     "scan.plan-auto-tag-for-read.time-retained",
     "snapshot.watermark-idle-timeout",
     "tag.creation-delay",
-    "tag.creation-period-duration",
     "visibility-callback.check-interval",
     "visibility-callback.timeout",
 ];
@@ -177,7 +176,7 @@ const SIZES: [&str; 19] = [
 ];
 
 /// Options that are one of some words, in any case.
-const WORDS: [(&str, &[&str]); 19] = [
+const WORDS: [(&str, &[&str]); 17] = [
     ("clustering.incremental.mode", &["global-sort", "local-sort"]),
     ("consumer.mode", &["exactly-once", "at-least-once"]),
     ("data-file.external-paths.strategy", &["none", "specific-fs", "round-robin", "entropy-inject", "weight-robin"]),
@@ -192,8 +191,6 @@ const WORDS: [(&str, &[&str]); 19] = [
     ("sort-compaction.range-strategy", &["size", "quantity"]),
     ("sort-engine", &["min-heap", "loser-tree"]),
     ("tag.automatic-creation", &["none", "process-time", "watermark", "batch"]),
-    ("tag.creation-period", &["daily", "hourly", "two-hours"]),
-    ("tag.period-formatter", &["with_dashes", "without_dashes", "without_dashes_and_spaces", "with-dashes"]),
     ("variant.shredding.inferenceMode", &["per-file", "adaptive"]),
     ("vector-index.search-mode", &["fast", "full", "detail"]),
     ("write.sequence-number-init-mode", &["scan", "snapshot"]),
@@ -204,22 +201,12 @@ const WORDS: [(&str, &[&str]); 19] = [
 /// # Errors
 /// `InvalidConfig` naming the key whose value does not parse.
 pub(super) fn check(options: &Options) -> Result<()> {
-    each(options, &SWITCHES, |text| parse_bool(text).map(drop))?;
-    each(options, &INTEGERS, |text| parse_number::<i64>(text).map(drop))?;
-    each(options, &FRACTIONS, |text| parse_number::<f64>(text).map(drop))?;
-    each(options, &DURATIONS, |text| parse_duration(text).map(drop))?;
-    each(options, &SIZES, |text| parse_size(text).map(drop))?;
-    WORDS.iter().try_for_each(|(key, words)| each(options, &[key], |text| one_of(text, words)))
-}
-
-fn each(options: &Options, keys: &[&str], check: impl Fn(&str) -> Result<()>) -> Result<()> {
-    for key in keys {
-        let Some(text) = options.get(key) else { continue };
-        check(text).map_err(|e| {
-            Error::invalid_config(format!("could not parse value '{text}' for option '{key}': {}", e.message()))
-        })?;
-    }
-    Ok(())
+    options.check_each(&SWITCHES, |text| parse_bool(text).map(drop))?;
+    options.check_each(&INTEGERS, |text| parse_number::<i64>(text).map(drop))?;
+    options.check_each(&FRACTIONS, |text| parse_number::<f64>(text).map(drop))?;
+    options.check_each(&DURATIONS, |text| parse_duration(text).map(drop))?;
+    options.check_each(&SIZES, |text| parse_size(text).map(drop))?;
+    WORDS.iter().try_for_each(|(key, words)| options.check_each(&[key], |text| one_of(text, words)))
 }
 
 fn one_of(text: &str, words: &[&str]) -> Result<()> {
@@ -241,14 +228,14 @@ mod tests {
             ("lookup.hash-load-factor", "x"),
             ("partition.expiration-time", "7 dd"),
             ("sort-spill-buffer-size", "-1"),
-            ("tag.creation-period", "weekly"),
+            ("tag.automatic-creation", "weekly"),
         ];
         for (key, value) in cases {
             let error = check(&[(key, value)].into_iter().collect()).unwrap_err().to_string();
             assert!(error.contains(key) && error.contains(value), "{error}");
         }
         let good =
-            [("force-lookup", "TRUE"), ("tag.creation-period", "DAILY"), ("unknown", "x"), ("page-size", "64 kb")];
+            [("force-lookup", "TRUE"), ("tag.automatic-creation", "BATCH"), ("unknown", "x"), ("page-size", "64 kb")];
         check(&good.into_iter().collect()).unwrap();
     }
 }

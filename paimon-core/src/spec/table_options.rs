@@ -82,6 +82,30 @@ option_enum! {
 }
 
 option_enum! {
+    /// How often a tag is made automatically.
+    TagPeriod {
+        /// Each day.
+        Daily = "daily",
+        /// Each hour.
+        Hourly = "hourly",
+        /// Every second hour.
+        TwoHours = "two-hours",
+    }
+}
+
+option_enum! {
+    /// How the names of automatic tags are spelled.
+    TagPeriodFormatter {
+        /// `2026-12-01`, `2026-12-01 05`.
+        WithDashes = "with_dashes",
+        /// `20261201`, `20261201 05`.
+        WithoutDashes = "without_dashes",
+        /// `20261201`, `2026120105`.
+        WithoutDashesAndSpaces = "without_dashes_and_spaces",
+    }
+}
+
+option_enum! {
     /// Start-up mode of a scan.
     ScanMode {
         /// By the selector that is set, else latest.
@@ -112,6 +136,12 @@ option_enum! {
 }
 
 option_enum! {
+    /// How often a tag is made automatically.
+    TAG_CREATION_PERIOD: TagPeriod = "tag.creation-period", Some("daily"), TagPeriod::parse;
+    /// How often a tag is made automatically, if not by a named period.
+    TAG_CREATION_PERIOD_DURATION: Duration = "tag.creation-period-duration", None, parse_duration;
+    /// How the names of automatic tags are spelled.
+    TAG_PERIOD_FORMATTER: TagPeriodFormatter = "tag.period-formatter", Some("with_dashes"), parse_tag_formatter;
     /// What an incremental read counts as a change.
     ChangesMode {
         /// By the changelog producer.
@@ -302,6 +332,12 @@ keys! {
     INCREMENTAL_BETWEEN_TIMESTAMP: String = "incremental-between-timestamp", None, parse_text;
     /// Automatic tag up to which changes are read.
     INCREMENTAL_TO_AUTO_TAG: String = "incremental-to-auto-tag", None, parse_text;
+    /// How often a tag is made automatically.
+    TAG_CREATION_PERIOD: TagPeriod = "tag.creation-period", Some("daily"), TagPeriod::parse;
+    /// How often a tag is made automatically, if not by a named period.
+    TAG_CREATION_PERIOD_DURATION: Duration = "tag.creation-period-duration", None, parse_duration;
+    /// How the names of automatic tags are spelled.
+    TAG_PERIOD_FORMATTER: TagPeriodFormatter = "tag.period-formatter", Some("with_dashes"), parse_tag_formatter;
     /// What an incremental read counts as a change.
     INCREMENTAL_BETWEEN_SCAN_MODE: ChangesMode = "incremental-between-scan-mode", Some("auto"), ChangesMode::parse;
     /// Whether two tags stand for the range of their snapshots.
@@ -336,6 +372,11 @@ keys! {
     DISABLE_EXPLICIT_CASTING: bool = "disable-explicit-type-casting", Some("false"), parse_bool;
     /// Whether new columns stand before the partition columns.
     ADD_COLUMN_BEFORE_PARTITION: bool = "add-column-before-partition", Some("false"), parse_bool;
+}
+
+/// The default is written with a dash, the values with underscores.
+fn parse_tag_formatter(text: &str) -> Result<TagPeriodFormatter> {
+    TagPeriodFormatter::parse(&text.replace('-', "_"))
 }
 
 fn parse_trimmed_list(text: &str) -> Result<Vec<String>> {

@@ -350,6 +350,7 @@ impl FileIO {
         runtime::cpu(move || work(Path::new(&location.path)).map_err(|e| from_io(e, &location.to_string()))).await
     }
 }
+
 fn hold(bytes: Bytes, memory: Option<Reservation>) -> Bytes {
     match memory {
         Some(memory) => Bytes::from_owner(Reserved { bytes, _memory: memory }),

@@ -4,9 +4,10 @@
 //! results of all tasks, or nothing does and what was written is deleted; a commit whose outcome is unknown deletes
 //! nothing. Source: compaction sheet sections 13 and 14.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use chrono::{Offset, TimeZone};
 use tokio::task::JoinSet;
@@ -19,7 +20,7 @@ use crate::predicate::Predicate;
 use crate::row::BinaryRow;
 use crate::runtime::{Resources, supervised};
 use crate::scan::live_entries;
-use crate::spec::{COMMIT_USER_PREFIX, CommitMessage, check_compactable};
+use crate::spec::{BUCKET, COMMIT_USER_PREFIX, CommitMessage, ManifestEntry, check_compactable};
 
 /// What a compaction did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -50,6 +51,8 @@ const REPLANS: usize = 3;
 pub struct CompactBuilder {
     table: Table,
     partition_filter: Option<Predicate>,
+    idle: Option<Duration>,
+    buckets: Option<BTreeSet<i32>>,
     user: Option<String>,
     minor: bool,
     resources: Resources,
@@ -62,6 +65,8 @@ impl CompactBuilder {
         Self {
             table,
             partition_filter: None,
+            idle: None,
+            buckets: None,
             user: None,
             minor: false,
             resources: Resources::default(),
@@ -87,6 +92,31 @@ impl CompactBuilder {
             Some(earlier) => Predicate::and([earlier, filter]),
             None => filter,
         });
+        Ok(self)
+    }
+
+    /// Only partitions to which no file was added in this time.
+    #[must_use]
+    pub fn with_partition_idle_time(mut self, idle: Duration) -> Self {
+        self.idle = Some(idle);
+        self
+    }
+
+    /// Only these buckets.
+    ///
+    /// # Errors
+    /// `InvalidInput` for a table without a fixed number of buckets, or for a bucket that it does not have.
+    pub fn with_buckets(mut self, buckets: BTreeSet<i32>) -> Result<Self> {
+        let count = self.table.options().value(&BUCKET)?;
+        if count < 1 {
+            return Err(Error::invalid_input(format!(
+                "Specifying buckets is only supported for fixed-bucket tables, but the table has bucket = {count}"
+            )));
+        }
+        if let Some(bucket) = buckets.iter().find(|bucket| !(0..count).contains(*bucket)) {
+            return Err(Error::invalid_input(format!("bucket {bucket} is out of range [0, {count})")));
+        }
+        self.buckets = Some(buckets);
         Ok(self)
     }
 
@@ -158,9 +188,14 @@ impl CompactBuilder {
         stop.check()?;
         let table = self.newest().await?;
         let Some(snapshot) = table.snapshots().latest().await? else { return Ok(CompactMetrics::default()) };
-        let entries = live_entries(&table, &snapshot, self.partition_filter.as_ref()).await?;
+        let now_ms = local_ms(table.clock().now_ms());
+        let mut entries = live_entries(&table, &snapshot, self.partition_filter.as_ref()).await?;
+        if let Some(idle) = self.idle {
+            keep_idle(&mut entries, now_ms.saturating_sub(i64::try_from(idle.as_millis()).unwrap_or(i64::MAX)));
+        }
+        entries.retain(|entry| self.buckets.as_ref().is_none_or(|buckets| buckets.contains(&entry.bucket)));
         let strategy = match self.minor {
-            true => CompactStrategy::Minor(Moment { local_ms: local_ms(table.clock().now_ms()) }),
+            true => CompactStrategy::Minor(Moment { local_ms: now_ms }),
             false => CompactStrategy::Full,
         };
         let tasks = plan_tasks(entries, table.schema(), table.options(), strategy)?;
@@ -248,6 +283,14 @@ impl CompactBuilder {
             }
         }
     }
+}
+
+/// Takes out the partitions whose newest file is younger than `newest`, in local milliseconds.
+fn keep_idle(entries: &mut Vec<ManifestEntry>, newest: i64) {
+    let is_young = |entry: &ManifestEntry| entry.file.creation_time_ms.is_some_and(|created| created > newest);
+    let young: HashSet<BinaryRow> =
+        entries.iter().filter(|entry| is_young(entry)).map(|entry| entry.partition.clone()).collect();
+    entries.retain(|entry| !young.contains(&entry.partition));
 }
 
 /// What ends a compaction early.

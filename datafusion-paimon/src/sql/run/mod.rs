@@ -31,6 +31,7 @@ use super::statement::Statement;
 use super::tokens::{Fragment, tokenize};
 use crate::error::to_datafusion;
 
+pub(crate) use partition::partition_column;
 pub(crate) use set::check_option;
 pub(crate) use show::table_definition;
 

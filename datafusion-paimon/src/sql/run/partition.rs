@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use datafusion::error::Result;
+use paimon_core::meta::numbered_value;
 use paimon_core::predicate::{Predicate, PredicateBuilder};
 use paimon_core::spec::PARTITION_DEFAULT_NAME;
 use paimon_core::types::{DataField, Datum};
@@ -17,7 +18,7 @@ use crate::sql::statement::PartitionValue;
 ///
 /// # Errors
 /// `InvalidInput` naming the partition columns.
-pub(super) fn partition_column<'t>(table: &'t Table, name: &str) -> Result<&'t DataField> {
+pub(crate) fn partition_column<'t>(table: &'t Table, name: &str) -> Result<&'t DataField> {
     let schema = table.schema();
     let known = schema.partition_keys.iter().any(|key| key == name);
     schema.fields.iter().find(|f| known && f.name == name).ok_or_else(|| {
@@ -33,7 +34,8 @@ pub(super) fn partition_column<'t>(table: &'t Table, name: &str) -> Result<&'t D
 }
 
 impl Session<'_> {
-    /// The values of a spec; `None` is null, which the default name of the table means too.
+    /// The values of a spec; `None` is null, which the default name of the table means too. What `list_partitions` of Python
+    /// gives is taken.
     ///
     /// # Errors
     /// `InvalidInput` for a column that is no partition column; `SchemaMismatch` for a value of another type.
@@ -48,9 +50,11 @@ impl Session<'_> {
             let field = partition_column(table, name)?;
             let Some(expression) = expression else { continue };
             let value = evaluate(&self.state, expression)?;
-            let value = match value.try_as_str().flatten() {
-                Some(text) if text == default_name => None,
-                _ => datum(&value, name, &field.data_type)?,
+            let text = value.try_as_str().flatten();
+            let value = match text.and_then(|text| numbered_value(text, &field.data_type)) {
+                Some(named) => Some(named),
+                None if text == Some(default_name.as_str()) => None,
+                None => datum(&value, name, &field.data_type)?,
             };
             values.insert(name.clone(), value);
         }

@@ -5,7 +5,7 @@ use crate::error::{Error, Result};
 use crate::options::{Options, parse_number};
 use crate::spec::table_schema::TableSchema;
 use crate::spec::{
-    CHANGELOG_PRODUCER, ChangelogProducer, FILE_FORMAT, FULL_COMPACTION_DELTA_COMMITS, SCAN_MODE,
+    CHANGELOG_PRODUCER, ChangelogProducer, FILE_COMPRESSION, FILE_FORMAT, FULL_COMPACTION_DELTA_COMMITS, SCAN_MODE,
     SNAPSHOT_RETAINED_MAX, SNAPSHOT_RETAINED_MIN, ScanMode, TARGET_FILE_ROWS,
 };
 use crate::types::DataType;
@@ -14,12 +14,32 @@ use crate::types::DataType;
 const FORMATS: [&str; 11] =
     ["parquet", "orc", "avro", "csv", "json", "text", "row", "blob", "mosaic", "vortex", "lance"];
 
+/// Codecs that the data files of one format or another may have.
+const CODECS: [&str; 15] = [
+    "none",
+    "uncompressed",
+    "null",
+    "zstd",
+    "zstandard",
+    "snappy",
+    "gzip",
+    "zlib",
+    "deflate",
+    "lz4",
+    "lz4_raw",
+    "lzo",
+    "brotli",
+    "bzip2",
+    "xz",
+];
+
 pub(super) fn check(schema: &TableSchema, options: &Options) -> Result<()> {
     check_scan_mode(options)?;
     check_field_options(schema, options)?;
     check_changelog_producer(schema, options)?;
     check_retention(options)?;
     check_formats(schema, options)?;
+    check_codecs(options)?;
     if is_on(options, "streaming-read-overwrite")? && !schema.has_primary_key() {
         return Err(Error::invalid_config(
             "Doesn't support streaming read the changes from overwrite when the primary keys are not defined. Use \
@@ -178,22 +198,42 @@ fn check_formats(schema: &TableSchema, options: &Options) -> Result<()> {
     Ok(())
 }
 
+fn check_codecs(options: &Options) -> Result<()> {
+    let mut codecs = vec![(FILE_COMPRESSION.key.to_owned(), options.value(&FILE_COMPRESSION)?)];
+    codecs.extend(
+        options.get("changelog-file.compression").map(|c| ("changelog-file.compression".to_owned(), c.to_owned())),
+    );
+    for (level, codec) in per_level(options, "file.compression.per.level")? {
+        codecs.push((format!("file.compression.per.level, level {level}"), codec));
+    }
+    match codecs.iter().find(|(_, codec)| !CODECS.iter().any(|known| known.eq_ignore_ascii_case(codec))) {
+        Some((option, codec)) => {
+            let text = format!("unknown codec '{codec}', expected one of {}", CODECS.join(", "));
+            Err(Error::invalid_config(text).with_context("option", option))
+        }
+        None => Ok(()),
+    }
+}
+
 /// What `file.format.per.level` says: level and format.
 ///
 /// # Errors
 /// `InvalidConfig` if a part is no pair.
 pub(in crate::spec) fn formats_per_level(options: &Options) -> Result<Vec<(String, String)>> {
-    const KEY: &str = "file.format.per.level";
+    per_level(options, "file.format.per.level")
+}
+
+fn per_level(options: &Options, option: &str) -> Result<Vec<(String, String)>> {
     let pair = |part: &str| match part.split_once(':') {
         Some((level, format)) => Ok((level.trim().to_owned(), format.trim().to_owned())),
         None => Err(Error::invalid_config(format!("Map item is not a key-value pair (missing ':'?): '{part}'"))
-            .with_context("option", KEY)),
+            .with_context("option", option)),
     };
-    match options.get(KEY) {
+    match options.get(option) {
         Some(text) => text.split(',').filter(|p| !p.trim().is_empty()).map(pair).collect(),
         None => {
             let prefixed = |(key, format): (&str, &str)| {
-                let level = key.strip_prefix(KEY)?.strip_prefix('.')?;
+                let level = key.strip_prefix(option)?.strip_prefix('.')?;
                 Some(Ok((level.to_owned(), format.to_owned())))
             };
             options.iter().filter_map(prefixed).collect()

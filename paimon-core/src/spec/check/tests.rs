@@ -188,6 +188,8 @@ fn wrong_options_of_append_tables_are_refused() {
             "snapshot.num-retained.min=5;snapshot.num-retained.max=4",
             "should not be larger than snapshot.num-retained.max",
         ),
+        ("file.compression=foo", "unknown codec 'foo'"),
+        ("file.compression.per.level=0:zstd,5:bar", "unknown codec 'bar'"),
         ("file.format=foo", "Could not find any factory for identifier 'foo' that implements FileFormatFactory"),
         ("file.format.per.level=0", "missing ':'"),
         ("file-index.bitmap.columns=zz", "Column 'zz' specified in 'file-index.bitmap.columns' does not exist"),
