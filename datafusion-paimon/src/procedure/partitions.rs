@@ -66,8 +66,7 @@ fn unquoted(text: &str) -> &str {
 }
 
 fn matching(table: &Table, text: &str) -> Result<Predicate> {
-    let schema =
-        DFSchema::try_from(to_arrow_schema(&table.schema().row_type()).as_ref().clone()).map_err(|e| to_core(e))?;
+    let schema = DFSchema::try_from(to_arrow_schema(&table.schema().row_type()).as_ref().clone()).map_err(to_core)?;
     let expr = condition(text, &schema).map_err(|e| {
         let error = to_core(e);
         Error::new(error.kind(), format!("argument where: {error}"))

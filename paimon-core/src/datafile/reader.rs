@@ -49,12 +49,13 @@ pub struct DataFileReader {
     schemas: Schemas,
     options: Arc<Options>,
     footers: FooterCache,
+    tasks: usize,
 }
 
 impl DataFileReader {
     /// A reader that gives rows of `schema`; the schemas of files come from `schemas`.
     pub fn new(io: FileIO, schema: Arc<TableSchema>, schemas: Schemas, options: Options) -> Self {
-        Self { io, schema, schemas, options: Arc::new(options), footers: FooterCache::default() }
+        Self { io, schema, schemas, options: Arc::new(options), footers: FooterCache::default(), tasks: 1 }
     }
 
     /// A reader of a table's files that gives rows of the schema of this handle and shares its cache of footers.
@@ -67,6 +68,13 @@ impl DataFileReader {
     #[must_use]
     pub fn with_footers(mut self, footers: FooterCache) -> Self {
         self.footers = footers;
+        self
+    }
+
+    /// The same reader, which may decode columns of a file in so many tasks side by side.
+    #[must_use]
+    pub fn with_tasks(mut self, tasks: usize) -> Self {
+        self.tasks = tasks.max(1);
         self
     }
 
@@ -113,6 +121,7 @@ impl DataFileReader {
             rows,
             batch_rows: request.batch_rows,
             options: Arc::clone(&self.options),
+            tasks: self.tasks,
         };
         let reads_all = ask.predicate.is_none() && ask.rows.is_none();
         let mut batches = format.read(input.clone(), ask).await?;

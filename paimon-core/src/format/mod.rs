@@ -60,6 +60,8 @@ pub struct ReadRequest {
     pub batch_rows: usize,
     /// Options of the table: what a file does not say of itself.
     pub options: Arc<Options>,
+    /// Tasks that may decode columns of the file side by side, if its format can; with 1 the reader of the stream does.
+    pub tasks: usize,
 }
 
 /// A file to be written.

@@ -106,6 +106,7 @@ pub(super) async fn to_avro(format: &str, file: InputFile, kind: ManifestKind) -
         rows: None,
         batch_rows: BATCH_ROWS,
         options: Arc::new(Options::new()),
+        tasks: 1,
     };
     let mut batches = file_format(format)?.read(file, request).await?;
     let mut row = Vec::new();

@@ -63,6 +63,7 @@ pub(super) fn differing(read: &Arc<SplitRead>, split: &Split, before: &BeforeFil
         table: read.table.clone(),
         columns: Columns::try_new(&schema, &all, None, true)?,
         batch_rows: read.batch_rows,
+        tasks: 1,
         keep_deletes: read.keep_deletes,
         resources: read.resources.clone(),
     });

@@ -31,6 +31,8 @@ pub(super) struct SplitRead {
     /// Whether deletes stay, and raw splits show the kinds that are stored.
     pub(super) keep_deletes: bool,
     pub(super) batch_rows: usize,
+    /// Tasks that may decode one file which is not merged.
+    pub(super) tasks: usize,
     pub(super) resources: Resources,
 }
 
@@ -60,10 +62,13 @@ impl SplitRead {
         let way = self.way(split)?;
         let source = RunSource::of_split(&self.table, split, self.bucket_dir(split)?, self.batch_rows);
         match way {
-            Way::Unmerged(finish) => match &split.rows {
-                Some(ranges) => self.selected(source, &split.files, ranges, finish),
-                None => Ok(self.unmerged(source, split.files.clone(), finish)),
-            },
+            Way::Unmerged(finish) => {
+                let source = RunSource { reader: source.reader.clone().with_tasks(self.tasks), ..source };
+                match &split.rows {
+                    Some(ranges) => self.selected(source, &split.files, ranges, finish),
+                    None => Ok(self.unmerged(source, split.files.clone(), finish)),
+                }
+            }
             Way::Sections(sections, rule) => {
                 let read = Arc::clone(self);
                 let parts =

@@ -17,6 +17,9 @@ use crate::spec::{DataFileMeta, READ_BATCH_SIZE};
 use crate::table::Table;
 use crate::types::DataField;
 
+/// More tasks per file than this mostly wait for each other.
+const MOST_TASKS: usize = 4;
+
 /// Reads splits as batches of the projected columns.
 #[derive(Debug, Clone)]
 pub struct TableRead {
@@ -71,7 +74,10 @@ impl TableRead {
     /// `Unsupported` before any byte is read; later `Corrupt`, `NotFound(File)`, `Storage` or `MemoryExhausted` from the
     /// stream.
     pub fn to_arrow(&self, splits: &[Split]) -> Result<BatchStream> {
-        let read = self.split_read()?;
+        // Few splits leave room for more than one task each, and the last of many alone.
+        let parallelism = self.resources.parallelism.max(1);
+        let tasks = (2 * parallelism / splits.len().max(1)).min(parallelism).min(MOST_TASKS);
+        let read = self.split_read(tasks.max(1))?;
         let streams = splits.iter().map(|split| read.read(split)).collect::<Result<Vec<_>>>()?;
         Ok(read_all(streams, self.resources.parallelism))
     }
@@ -81,7 +87,7 @@ impl TableRead {
     /// # Errors
     /// As [`TableRead::to_arrow`].
     pub fn read_split(&self, split: &Split) -> Result<BatchStream> {
-        self.split_read()?.read(split)
+        self.split_read(1)?.read(split)
     }
 
     /// The same work in as many pieces as there are sections of overlapping keys, in key order; a split that is not merged
@@ -106,14 +112,14 @@ impl TableRead {
         Ok(sections.into_iter().map(piece).collect())
     }
 
-    fn split_read(&self) -> Result<Arc<SplitRead>> {
+    fn split_read(&self, tasks: usize) -> Result<Arc<SplitRead>> {
         let columns = Columns::try_new(self.table.schema(), &self.projection, self.filter.as_ref(), self.row_kind)?;
         let batch_rows = match self.batch_rows {
             Some(rows) => rows,
             None => self.table.options().value(&READ_BATCH_SIZE)?.max(1),
         };
         let (table, resources) = (self.table.clone(), self.resources.clone());
-        Ok(Arc::new(SplitRead { table, columns, keep_deletes: self.keep_deletes, batch_rows, resources }))
+        Ok(Arc::new(SplitRead { table, columns, keep_deletes: self.keep_deletes, batch_rows, tasks, resources }))
     }
 }
 

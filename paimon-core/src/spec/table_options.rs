@@ -136,12 +136,6 @@ option_enum! {
 }
 
 option_enum! {
-    /// How often a tag is made automatically.
-    TAG_CREATION_PERIOD: TagPeriod = "tag.creation-period", Some("daily"), TagPeriod::parse;
-    /// How often a tag is made automatically, if not by a named period.
-    TAG_CREATION_PERIOD_DURATION: Duration = "tag.creation-period-duration", None, parse_duration;
-    /// How the names of automatic tags are spelled.
-    TAG_PERIOD_FORMATTER: TagPeriodFormatter = "tag.period-formatter", Some("with_dashes"), parse_tag_formatter;
     /// What an incremental read counts as a change.
     ChangesMode {
         /// By the changelog producer.

@@ -89,7 +89,7 @@ async fn store(name: &str, bytes: Vec<u8>) -> InputFile {
 }
 
 fn request(columns: Vec<DataField>) -> ReadRequest {
-    ReadRequest { columns, predicate: None, rows: None, batch_rows: 3, options: Default::default() }
+    ReadRequest { columns, predicate: None, rows: None, batch_rows: 3, options: Default::default(), tasks: 1 }
 }
 
 async fn read(file: &InputFile, request: ReadRequest) -> RecordBatch {

@@ -61,7 +61,7 @@ async fn open(path: &str) -> InputFile {
 }
 
 fn request(columns: Vec<DataField>) -> ReadRequest {
-    ReadRequest { columns, predicate: None, rows: None, batch_rows: 77, options: Default::default() }
+    ReadRequest { columns, predicate: None, rows: None, batch_rows: 77, options: Default::default(), tasks: 1 }
 }
 
 async fn read(file: &InputFile, request: ReadRequest) -> RecordBatch {

@@ -118,8 +118,14 @@ mod tests {
         let tests = row_filter(&footer, &predicate).is_some();
         let columns = [("n", "BIGINT"), ("f", "DOUBLE")];
         let columns = columns.map(|(name, text)| DataField::new(0, name, text.parse().unwrap())).to_vec();
-        let request =
-            ReadRequest { columns, predicate: Some(predicate), rows, batch_rows: 100, options: Default::default() };
+        let request = ReadRequest {
+            columns,
+            predicate: Some(predicate),
+            rows,
+            batch_rows: 100,
+            options: Default::default(),
+            tasks: 1,
+        };
         let batches: Vec<_> = ParquetFormat.read(file, request).await.unwrap().try_collect().await.unwrap();
         let numbers = batches.iter().flat_map(|b| b.column(0).as_primitive::<Int64Type>().values().to_vec());
         (numbers.collect(), tests)

@@ -69,7 +69,8 @@ async fn read(bytes: Vec<u8>, columns: &[(&str, &str)]) -> Vec<String> {
     io.write(&path, Bytes::from(bytes)).await.unwrap();
     let file = InputFile { io, path, size, footers: FooterCache::default() };
     let columns = columns.iter().map(|(name, text)| DataField::new(0, *name, text.parse().unwrap())).collect();
-    let request = ReadRequest { columns, predicate: None, rows: None, batch_rows: 100, options: Default::default() };
+    let request =
+        ReadRequest { columns, predicate: None, rows: None, batch_rows: 100, options: Default::default(), tasks: 1 };
     let batches: Vec<_> = ParquetFormat.read(file, request).await.unwrap().try_collect().await.unwrap();
     lines(&batches)
 }

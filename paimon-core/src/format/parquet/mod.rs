@@ -17,6 +17,7 @@ mod properties;
 mod prune;
 mod read;
 mod schema;
+mod side_by_side;
 mod source;
 mod write;
 

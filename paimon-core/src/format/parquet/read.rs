@@ -20,7 +20,7 @@ use super::conform::conform;
 use super::failure::guarded;
 use super::footer::footer;
 use super::projection::Projection;
-use super::{int96, late, prune};
+use super::{int96, late, prune, side_by_side};
 use crate::error::{Error, Result, ResultExt};
 use crate::format::ranges::fetch;
 use crate::format::readable::check_readable;
@@ -30,6 +30,26 @@ use crate::types::{DataField, RowType, to_arrow_schema};
 /// Starts to read; the footer is read before this returns.
 pub(super) async fn read(file: InputFile, request: ReadRequest) -> Result<BatchStream> {
     check_readable("Parquet", true, &request.columns)?;
+    // With tests the parts would each decode the columns that are tested.
+    if request.tasks < 2 || request.predicate.is_some() || request.columns.len() < 2 {
+        return read_columns(file, request).await;
+    }
+    let footer = footer(&file, request.rows.is_some()).await.context("file", &file.path)?;
+    let parts = side_by_side::parts(&footer, &request.columns, request.tasks);
+    if parts.len() < 2 {
+        return read_columns(file, request).await;
+    }
+    let mut streams = Vec::with_capacity(parts.len());
+    for positions in parts {
+        let columns = positions.iter().filter_map(|&i| request.columns.get(i).cloned()).collect();
+        let part = ReadRequest { columns, ..request.clone() };
+        streams.push((positions, read_columns(file.clone(), part).await?));
+    }
+    let path = file.path;
+    Ok(side_by_side::join(&request.columns, streams).map(move |batch| batch.context("file", &path)).boxed())
+}
+
+async fn read_columns(file: InputFile, request: ReadRequest) -> Result<BatchStream> {
     let Some(opened) = open(&file, &request).await.context("file", &file.path)? else {
         return Ok(stream::empty().boxed());
     };
