@@ -14,11 +14,12 @@ use std::time::Duration;
 
 use super::attempt::{Attempt, Shared};
 use super::changes::Changes;
+use super::history::{self, Place};
 use super::overwrite::{self, Replaced};
 use super::replay;
 use super::retry::Retry;
 use super::supported;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Entity, Error, ErrorKind, Result};
 use crate::meta::Manifests;
 use crate::spec::{CommitKind, Snapshot};
 use crate::table::Table;
@@ -142,7 +143,7 @@ impl Committer<'_> {
         attempt.check(check).await?;
         let mut own = Vec::new();
         let outcome = match attempt.prepare(shared, &mut own).await {
-            Ok(snapshot) => self.publish(snapshot).await,
+            Ok(snapshot) => self.publish(snapshot, &changes).await,
             Err(error) => Err(error),
         };
         match &outcome {
@@ -155,17 +156,19 @@ impl Committer<'_> {
 
     /// Offers a snapshot until it is known who has its id. As a file of that name is written once, the same offer cannot
     /// succeed twice.
-    async fn publish(&self, snapshot: Snapshot) -> Result<Outcome> {
+    async fn publish(&self, snapshot: Snapshot, changes: &Changes) -> Result<Outcome> {
         let snapshots = self.table.snapshots();
         let mut unknown = 0;
         loop {
             match self.table.publisher().publish(&snapshots, &snapshot).await {
-                Ok(true) => return Ok(Outcome::Published(Box::new(snapshot))),
+                Ok(true) => return self.settled(snapshot, changes).await,
                 Ok(false) if unknown == 0 => return Ok(Outcome::Lost),
                 // An offer before may have been taken although its answer got lost.
                 Ok(false) => {
-                    let is_ours = self.is_visible(&snapshot).await?;
-                    return Ok(if is_ours { Outcome::Published(Box::new(snapshot)) } else { Outcome::Lost });
+                    return match self.is_visible(&snapshot).await? {
+                        true => self.settled(snapshot, changes).await,
+                        false => Ok(Outcome::Lost),
+                    };
                 }
                 Err(error) if error.kind() == ErrorKind::CommitUnknown && unknown < UNKNOWN_RETRIES => {
                     unknown += 1;
@@ -179,10 +182,33 @@ impl Committer<'_> {
         }
     }
 
+    /// What comes of a snapshot whose file exists. One that stands beside the history is taken back: its id was used before.
+    async fn settled(&self, snapshot: Snapshot, changes: &Changes) -> Result<Outcome> {
+        let unknown = |e| undecided(&snapshot, e);
+        match history::place(self.table, &snapshot, changes).await.map_err(unknown)? {
+            Place::Within => Ok(Outcome::Published(Box::new(snapshot))),
+            Place::Beside => {
+                history::take_back(self.table, &snapshot).await.map_err(unknown)?;
+                Ok(Outcome::Lost)
+            }
+            Place::Unknown => Err(unknown(expired(&snapshot))),
+        }
+    }
+
+    /// Whether a snapshot that was offered is visible.
+    ///
+    /// # Errors
+    /// `CommitUnknown` if its id has expired.
     async fn is_visible(&self, snapshot: &Snapshot) -> Result<bool> {
         let found = self.table.snapshots().find(snapshot.id).await.map_err(|e| undecided(snapshot, e))?;
-        Ok(found.is_some_and(|found| found.uuid == snapshot.uuid))
+        let found = found.ok_or_else(|| undecided(snapshot, expired(snapshot)))?;
+        Ok(found.uuid == snapshot.uuid)
     }
+}
+
+fn expired(snapshot: &Snapshot) -> Error {
+    let message = format!("snapshots expire faster than it can be told what came of snapshot {}", snapshot.id);
+    Error::not_found(Entity::Snapshot, message)
 }
 
 fn undecided(snapshot: &Snapshot, error: Error) -> Error {

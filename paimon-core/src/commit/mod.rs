@@ -8,6 +8,7 @@ mod base_files;
 mod changes;
 mod committer;
 mod conflict;
+mod history;
 mod ledger;
 mod manifest_merge;
 mod overwrite;

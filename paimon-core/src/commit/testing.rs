@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
@@ -10,6 +11,7 @@ use super::*;
 use crate::catalog::Identifier;
 use crate::clock::{Clock, SystemClock};
 use crate::error::{Error, ErrorKind, Result};
+use crate::maintain::{ExpireConfig, expire_snapshots};
 use crate::meta::{Schemas, Snapshots, TablePaths};
 use crate::options::Options;
 use crate::row::{BinaryRow, NullLayout};
@@ -183,6 +185,29 @@ pub(crate) enum Fault {
     AnswerLost,
     /// Nothing is published, and that is not known.
     Unknown,
+    /// So many others commit, and all but the newest ones of their snapshots expire, right before the file is created.
+    Overtaken { rivals: usize, retained: u64 },
+    /// It is published, and then so many others commit, the last of them by deleting all rows if asked for, and all but the
+    /// newest snapshots expire before the answer comes.
+    Followed { rivals: usize, truncate: bool, retained: u64 },
+}
+
+/// Commits of others, and an expiry.
+async fn others(table: &Table, rivals: usize, truncate: bool, retained: u64) {
+    for i in 0..rivals {
+        let name = format!("rival{i}-{}", SystemClock.fresh_id());
+        commit(table).commit(vec![adds(None, &[file(&name, 0, 1, 1)])]).await.unwrap();
+    }
+    if truncate {
+        commit(table).truncate_table().await.unwrap();
+    }
+    let config = ExpireConfig {
+        retain_min: retained,
+        retain_max: retained,
+        time_retained: Duration::ZERO,
+        max_deletes: u64::MAX,
+    };
+    expire_snapshots(table, &config).await.unwrap();
 }
 
 /// Publishes as the file system does, but for what is planned for the first calls.
@@ -213,6 +238,16 @@ impl SnapshotCommit for Faulty {
                 return Err(Error::new(ErrorKind::CommitUnknown, "planned"));
             }
             (Some(Fault::Unknown), _) => return Err(Error::new(ErrorKind::CommitUnknown, "planned")),
+            (Some(Fault::Overtaken { rivals, retained }), Some(table)) => {
+                others(table, rivals, false, retained).await;
+                let file = table.paths().snapshot(snapshot.id);
+                return table.io().create_if_absent(&file, Bytes::from(snapshot.to_json())).await;
+            }
+            (Some(Fault::Followed { rivals, truncate, retained }), Some(table)) => {
+                assert!(snapshots.publish(snapshot).await?);
+                others(table, rivals, truncate, retained).await;
+                return Ok(true);
+            }
             _ => {}
         }
         snapshots.publish(snapshot).await

@@ -6,6 +6,7 @@ use super::testing::*;
 use super::*;
 use crate::error::{ConflictKind, Entity, ErrorKind};
 use crate::spec::{CommitKind, CommitMessage, EntryKind, IndexManifestEntry, Snapshot};
+use crate::table::Table;
 use crate::types::Datum;
 
 fn committed(id: i64) -> CommitOutcome {
@@ -554,4 +555,58 @@ async fn deletes_make_an_overwrite() {
     rewrite.append.new_files.clear();
     let error = commit(&table).commit(vec![rewrite]).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Conflict(ConflictKind::Files));
+}
+
+/// A table with two snapshots that expires nothing by itself.
+async fn with_history(options: &[(&str, &str)]) -> Table {
+    let table = table(false, false, &[&[("write-only", "true")], options].concat()).await;
+    for name in ["a", "b"] {
+        commit(&table).commit(vec![adds(None, &[file(name, 0, 1, 1)])]).await.unwrap();
+    }
+    table
+}
+
+#[tokio::test]
+async fn an_id_that_others_used_and_expired_is_not_used_again() {
+    for (rivals, retained) in [(2, 1), (3, 1), (3, 2), (5, 1)] {
+        let table = with_history(&[]).await;
+        let slow = Faulty::on(&table, [Fault::Overtaken { rivals, retained }]);
+        let outcome = commit(&slow).commit(vec![adds(None, &[file("own", 0, 1, 1)])]).await.unwrap();
+        let last = 3 + i64::try_from(rivals).unwrap();
+        assert_eq!(outcome, committed(last), "{rivals} {retained}");
+        assert_eq!(live(&table).await.len(), 3 + rivals, "{rivals} {retained}");
+        let ids = table.snapshots().ids().await.unwrap();
+        assert_eq!(ids, (last - i64::try_from(retained).unwrap()..=last).collect::<Vec<_>>());
+        assert!(orphans(&table).await.is_empty());
+    }
+}
+
+#[tokio::test]
+async fn a_snapshot_that_others_build_on_is_found_although_much_has_expired() {
+    for merged in ["1", "30"] {
+        for (rivals, retained) in [(0, 1), (1, 1), (1, 2), (3, 1), (3, 3)] {
+            let table = with_history(&[("manifest.merge-min-count", merged)]).await;
+            let followed = Fault::Followed { rivals, truncate: false, retained };
+            let outcome = commit(&Faulty::on(&table, [followed]))
+                .commit(vec![adds(None, &[file("own", 0, 1, 1)])])
+                .await
+                .unwrap();
+            assert_eq!(outcome, committed(3), "{rivals} {retained}");
+            assert_eq!(live(&table).await.len(), 3 + rivals, "{rivals} {retained}");
+            assert_eq!(table.snapshots().latest_id().await.unwrap(), Some(3 + i64::try_from(rivals).unwrap()));
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_cannot_be_told_is_unknown() {
+    let table = with_history(&[("manifest.merge-min-count", "1")]).await;
+    let followed = Fault::Followed { rivals: 1, truncate: true, retained: 1 };
+    let outcome = commit(&Faulty::on(&table, [followed])).commit(vec![adds(None, &[file("own", 0, 1, 1)])]).await;
+    // Somebody deleted all rows: whether these too has expired, or stands in the last snapshot.
+    match outcome {
+        Ok(outcome) => assert_eq!(outcome, committed(3)),
+        Err(error) => assert_eq!(error.kind(), ErrorKind::CommitUnknown),
+    }
+    assert!(live(&table).await.is_empty());
 }

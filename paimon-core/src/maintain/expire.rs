@@ -17,7 +17,7 @@ use futures::stream::{self, StreamExt, TryStreamExt};
 use super::consumers::consumers;
 use super::delete::{delete_changelog, delete_data, delete_metadata};
 use super::kept::{Holders, Kept, entries_of};
-use crate::error::{Entity, Error, ErrorKind, Result};
+use crate::error::{Error, Result};
 use crate::options::{Options, parse_duration, parse_number};
 use crate::spec::{
     CommitKind, EntryKind, ManifestEntry, SNAPSHOT_EXPIRE_LIMIT, SNAPSHOT_RETAINED_MAX, SNAPSHOT_RETAINED_MIN,
@@ -104,8 +104,11 @@ pub async fn expire_snapshots(table: &Table, config: &ExpireConfig) -> Result<us
         return Ok(0);
     };
     config.check_changelogs(table.options())?;
-    let first_kept = snapshots.get(last.id + 1).await?;
-    Run { table, expired: &expired, first_kept: &first_kept, latest }.delete().await?;
+    // Another run is faster if it is gone.
+    let Some(first_kept) = snapshots.find(last.id + 1).await? else { return Ok(0) };
+    if !(Run { table, expired: &expired, first_kept: &first_kept, latest }).delete().await? {
+        return Ok(0);
+    }
     snapshots.set_earliest_hint(first_kept.id).await?;
     Ok(expired.len())
 }
@@ -148,12 +151,15 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    async fn delete(&self) -> Result<()> {
+    /// Deletes; `false` if another run was faster, and nothing was deleted.
+    async fn delete(&self) -> Result<bool> {
         let table = self.table;
         let mut dead = self.dropped().await?;
         let mut kept = Kept::default();
         kept.keep_metadata(table, self.first_kept).await?;
-        self.keep_what_later_ones_name(&mut kept, &mut dead).await?;
+        if !self.keep_what_later_ones_name(&mut kept, &mut dead).await? {
+            return Ok(false);
+        }
         let first = self.expired.first().map_or(0, |s| s.id);
         let holders = Holders::read(table).await?;
         let tags = holders.tags_between(first, self.first_kept.id);
@@ -166,7 +172,7 @@ impl Run<'_> {
             delete_metadata(table, snapshot, &kept).await?;
             table.io().delete(&table.paths().snapshot(snapshot.id)).await?;
         }
-        Ok(())
+        Ok(true)
     }
 
     /// The data files that were live in an expired snapshot and are not in the first one that is kept, by name: a snapshot in
@@ -187,25 +193,24 @@ impl Run<'_> {
     }
 
     /// A rollback that is committed as a new snapshot takes up again what snapshots before it had dropped: data files, the
-    /// index manifest, the statistics.
+    /// index manifest, the statistics. `false` if one of them is gone.
     async fn keep_what_later_ones_name(
         &self,
         kept: &mut Kept,
         dead: &mut BTreeMap<String, ManifestEntry>,
-    ) -> Result<()> {
+    ) -> Result<bool> {
         let names_of = |s: &Snapshot| [s.index_manifest.clone(), s.statistics.clone()];
         let named: BTreeSet<String> = self.expired.iter().flat_map(names_of).flatten().collect();
         let at_risk = named.iter().any(|n| !kept.metadata.contains(n) && !kept.statistics.contains(n));
         if dead.is_empty() && !at_risk {
-            return Ok(());
+            return Ok(true);
         }
         let snapshots = self.table.snapshots();
         let later = stream::iter(self.first_kept.id + 1..=self.latest).map(|id| snapshots.find(id));
         let mut later = std::pin::pin!(later.buffered(PARALLEL_READS));
         while let Some(snapshot) = later.try_next().await? {
-            let snapshot = snapshot.ok_or_else(|| {
-                Error::new(ErrorKind::NotFound(Entity::Snapshot), "a snapshot disappeared while older ones expired")
-            })?;
+            // Another run is faster. What the snapshot took up again is not known any more, so nothing is deleted.
+            let Some(snapshot) = snapshot else { return Ok(false) };
             if names_of(&snapshot).into_iter().flatten().any(|name| named.contains(&name)) {
                 kept.keep_named(self.table, &snapshot).await?;
             }
@@ -217,6 +222,6 @@ impl Run<'_> {
                 }
             }
         }
-        Ok(())
+        Ok(true)
     }
 }

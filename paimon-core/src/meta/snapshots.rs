@@ -190,13 +190,20 @@ impl Snapshots {
         Ok(None)
     }
 
-    /// Publishes a snapshot under its id if that is free; `false` if another snapshot has it. Sets the `LATEST` hint.
+    /// Publishes a snapshot under its id if that is free; `false` if another snapshot has it, or had it: its predecessor has
+    /// expired. Sets the `LATEST` hint.
+    ///
+    /// The predecessor may expire between that look and the creation, and with it what others have published under this id:
+    /// whoever publishes looks again.
     ///
     /// # Errors
     /// `CommitUnknown` if storage failed and it cannot be told whether the snapshot is visible; any other kind means that
     /// it is not visible.
     pub async fn publish(&self, snapshot: &Snapshot) -> Result<bool> {
         let content = Bytes::from(snapshot.to_json());
+        if !self.has_predecessor(snapshot).await? {
+            return Ok(self.holds(snapshot, &content).await.map_err(unknown)? == Some(true));
+        }
         let published = match self.io.create_if_absent(&self.paths.snapshot(snapshot.id), content.clone()).await {
             Ok(true) => true,
             // A retry below us may have lost against our own first try.
@@ -207,11 +214,16 @@ impl Snapshots {
                 Ok(None) | Err(_) => return Err(unknown(error)),
             },
         };
-        if published {
+        // A hint that points to a snapshot beside the history would be believed.
+        if published && self.has_predecessor(snapshot).await.is_ok_and(|has| has) {
             // Whoever reads the hint checks it, so a failure is no failure of the commit.
             let _ = self.set_hint("LATEST", snapshot.id).await;
         }
         Ok(published)
+    }
+
+    async fn has_predecessor(&self, snapshot: &Snapshot) -> Result<bool> {
+        Ok(snapshot.id == 1 || self.exists(snapshot.id - 1).await?)
     }
 
     /// Whether the file of this snapshot's id holds this snapshot; `None` if there is no such file.
@@ -260,7 +272,11 @@ impl Snapshots {
         std::str::from_utf8(&content).ok()?.trim().parse().ok().filter(|id| (1..=GREATEST_ID).contains(id))
     }
 
-    async fn exists(&self, id: i64) -> Result<bool> {
+    /// Whether there is a snapshot with this id.
+    ///
+    /// # Errors
+    /// `PermissionDenied` or `Storage`.
+    pub(crate) async fn exists(&self, id: i64) -> Result<bool> {
         Ok(self.io.status(&self.paths.snapshot(id)).await?.is_some())
     }
 
