@@ -45,6 +45,32 @@ async fn the_last_row_of_a_key_wins_before_and_after_compaction() -> Result<()> 
 }
 
 #[tokio::test]
+async fn a_compaction_leaves_rows_that_tie_as_they_are() -> Result<()> {
+    let w = warehouse().await?;
+    for minor in [false, true] {
+        for order in [[0, 1, 2], [2, 1, 0], [1, 2, 0]] {
+            let name = format!("t{minor}{}{}", order[0], order[1]);
+            let table = w.table(&name, true, &[("num-sorted-run.compaction-trigger", "2")]).await?;
+            let builder = table.new_batch_write_builder();
+            let mut prepared = Vec::new();
+            for i in 0..3 {
+                let mut writer = builder.new_write()?;
+                writer.write(&batch(&table, &[(1, ["x", "y", "z"][i])])).await?;
+                prepared.push(writer.prepare_commit().await?);
+            }
+            for i in order {
+                builder.new_commit().commit(prepared[i].clone()).await?;
+            }
+            let before = read(&table).await?;
+            let metrics = table.new_compact_builder().with_minor(minor).execute().await?;
+            assert_eq!(metrics.files_removed, 3);
+            assert_eq!(read(&table).await?, before, "{name}");
+        }
+    }
+    Ok(())
+}
+
+#[tokio::test]
 async fn an_earlier_snapshot_shows_its_rows() -> Result<()> {
     let w = warehouse().await?;
     let table = w.table("t", true, &[]).await?;

@@ -17,7 +17,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyByteArray, PyBytes, PyCapsule, PyInt, PyString};
 
 use crate::errors::{OrRaise, raise};
-use crate::runtime::{Maker, handle, wait};
+use crate::runtime::{Maker, blocking, handle, wait};
 use crate::stream::PyStreamTableScan;
 use crate::table::Pinned;
 use crate::{arrow, predicate};
@@ -523,7 +523,7 @@ impl Iterator for BlockingReader {
                 let _ = sender.send(batch);
             }
         });
-        match receiver.recv() {
+        match blocking(|| receiver.recv()) {
             Ok(batch) => batch.map_err(ArrowError::from).transpose(),
             Err(_) => Some(Err(ArrowError::ExternalError("the reading task ended without a result".into()))),
         }

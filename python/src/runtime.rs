@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use futures::FutureExt;
 use paimon_core::runtime::background_finished;
 use pyo3::prelude::*;
-use tokio::runtime::{Builder, Handle, Runtime};
+use tokio::runtime::{Builder, Handle, Runtime, RuntimeFlavor};
 use tokio::task::JoinHandle;
 
 use crate::errors::{internal, raise, to_py};
@@ -94,7 +94,7 @@ where
     });
     loop {
         let (back, outcome) = py.detach(move || {
-            let outcome = receiver.recv_timeout(SLICE);
+            let outcome = blocking(|| receiver.recv_timeout(SLICE));
             (receiver, outcome)
         });
         receiver = back;
@@ -111,6 +111,15 @@ where
                 }
             }
         }
+    }
+}
+
+/// Waits on this thread. If it works for the runtime, as in a function that a query calls, the tasks that are queued on it,
+/// among them the one that is waited for, go on elsewhere.
+pub(crate) fn blocking<T>(wait: impl FnOnce() -> T) -> T {
+    match Handle::try_current().map(|handle| handle.runtime_flavor()) {
+        Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(wait),
+        _ => wait(),
     }
 }
 
@@ -135,7 +144,7 @@ fn clean_up<T: Send + 'static>(py: Python<'_>, task: JoinHandle<T>) {
     let end = Instant::now() + CLEANING;
     while Instant::now() < end && py.check_signals().is_ok() {
         let (back, outcome) = py.detach(move || {
-            let outcome = receiver.recv_timeout(SLICE);
+            let outcome = blocking(|| receiver.recv_timeout(SLICE));
             (receiver, outcome)
         });
         receiver = back;

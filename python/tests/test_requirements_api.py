@@ -432,6 +432,19 @@ def test_py_072_other_data(env):
         env.ctx.register_batch("c", [1])
 
 
+def test_a_function_that_runs_sql_itself(env):
+    env.sql("CREATE TABLE paimon.db.t (id INT)")
+    query = "SELECT sum(nested(v)) FROM (SELECT value AS v FROM generate_series(1, 20000) UNION ALL SELECT 1)"
+    for ctx in (env.ctx, env.fresh()):
+
+        def inner(values, ctx=ctx):
+            rows = sum(b.num_rows for b in ctx.sql("SELECT * FROM paimon.db.t"))
+            return pa.array([v.as_py() + rows for v in values], pa.int64())
+
+        env.ctx.register_udf(module.udf(inner, [I64], I64, "volatile", "nested"))
+        assert env.ctx.sql(query)[0].column(0).to_pylist() == [20000 * 20001 // 2 + 1]
+
+
 def test_py_073_udf():
     made = [
         module.udf(lambda x: x, [I64], I64, "immutable", "plus_ten"),

@@ -100,21 +100,32 @@ impl Committer<'_> {
         let mut retry = Retry::try_new(self.table)?;
         let mut checked = 0;
         loop {
-            match self.attempt(store, source, shared, &mut checked).await? {
-                Outcome::Published(snapshot) => return Ok(Some(*snapshot)),
-                Outcome::Nothing => return Ok(None),
-                Outcome::Lost => retry.wait().await?,
+            let mut base = None;
+            match self.attempt(store, source, shared, &mut checked, &mut base).await {
+                Ok(Outcome::Published(snapshot)) => return Ok(Some(*snapshot)),
+                Ok(Outcome::Nothing) => return Ok(None),
+                Ok(Outcome::Lost) => retry.wait().await?,
+                Err(error) if self.is_overtaken(&error, base).await => retry.wait().await?,
+                Err(error) => return Err(error),
             }
         }
     }
 
-    /// One attempt. `checked` is the last snapshot in which an earlier commit under the same identifier was looked for.
+    /// Whether an attempt failed because others have committed meanwhile, and the snapshot that it was based on expires: its
+    /// files go before it does.
+    async fn is_overtaken(&self, error: &Error, base: Option<i64>) -> bool {
+        let Some(base) = base.filter(|_| error.kind() == ErrorKind::NotFound(Entity::File)) else { return false };
+        self.table.snapshots().latest_id().await.is_ok_and(|latest| latest != Some(base))
+    }
+
+    /// One attempt; `base` becomes the snapshot that it is based on. `checked` is the last snapshot in which an earlier commit under the same identifier was looked for.
     async fn attempt(
         &self,
         store: &Manifests,
         source: &Source,
         shared: &mut Shared,
         checked: &mut i64,
+        base: &mut Option<i64>,
     ) -> Result<Outcome> {
         let table = self.table;
         let (latest, schema, ()) = {
@@ -122,6 +133,7 @@ impl Committer<'_> {
             let alive = table.check_alive();
             futures::future::try_join3(snapshots.latest(), table.schemas().latest(), alive).await?
         };
+        *base = latest.as_ref().map(|snapshot| snapshot.id);
         let schema = schema.ok_or_else(|| table.identifier().not_found())?;
         if self.refuses_replay
             && let Some(latest) = &latest

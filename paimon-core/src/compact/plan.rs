@@ -78,16 +78,18 @@ fn merge_work(
     options: &Options,
     strategy: CompactStrategy,
 ) -> Result<Option<CompactWork>> {
+    let places: HashMap<String, usize> =
+        files.iter().enumerate().map(|(place, file)| (file.file_name.clone(), place)).collect();
     let levels = Levels::try_new(files, options)?;
     let pick_options = PickOptions::try_new(options)?;
     let unit = match strategy {
         CompactStrategy::Full => pick_full(&levels, &pick_options),
         CompactStrategy::Minor(moment) => pick(&levels, &pick_options, moment),
     };
-    match unit {
-        Some(unit) => plan_merge(&unit, &levels, schema, options),
-        None => Ok(None),
-    }
+    let Some(mut unit) = unit else { return Ok(None) };
+    // Of rows that tie in everything the order of the files decides: it must be that of a read.
+    unit.files.sort_by_key(|file| places.get(&file.file_name).copied());
+    plan_merge(&unit, &levels, schema, options)
 }
 
 fn join_works(
