@@ -1,9 +1,18 @@
 """One test per requirement of the read API, found by its number; see `test_requirements_api.py`."""
 
+import datetime
+import json
+import math
+import os
+import shutil
+import subprocess
+import sys
+import threading
+import time
 
 import pyarrow as pa
 import pytest
-from conftest import to_rows
+from conftest import to_rows, write
 
 from pypaimon_rust import datafusion as module
 
@@ -60,6 +69,21 @@ def test_py_113_projection(t):
             read(t.new_read_builder().with_projection(names))
 
 
+def test_py_114_columns_that_only_the_filter_or_the_merge_needs(env):
+    env.sql("CREATE TABLE paimon.db.k (id INT, a STRING, seq INT, v INT, PRIMARY KEY (id)) WITH ('bucket' = '1', 'sequence.field' = 'seq')")
+    env.sql("INSERT INTO paimon.db.k VALUES (1, 'x', 5, 10), (2, 'y', 1, 20)")
+    env.sql("INSERT INTO paimon.db.k VALUES (1, 'z', 3, 11), (2, 'w', 2, 21)")
+    table = env.table("k")
+    # The later row of key 1 loses by its sequence field.
+    assert read(table.new_read_builder().with_projection(["v"])) == [(10,), (21,)]
+    builder = table.new_read_builder().with_projection(["v"]).with_filter(leaf("equal", "a", "w"))
+    [batch] = builder.new_read().read(builder.new_scan().plan().splits())
+    assert batch.to_pydict() == {"v": [21]}
+    assert read(table.new_read_builder().with_projection(["v"]).with_filter(leaf("equal", "a", "z"))) == []
+    builder = table.new_read_builder().with_projection([])
+    assert sum(b.num_rows for b in builder.new_read().read(builder.new_scan().plan().splits())) == 2
+
+
 def test_py_115_limit(t):
     builder = t.new_read_builder().with_limit(0)
     plan = builder.new_scan().plan()
@@ -88,6 +112,32 @@ def test_py_119_row_kinds(t):
     assert batch.to_pylist() == [{"rowkind": "+I", "id": 1}]
 
 
+def test_py_120_row_ranges_are_refused(env, t, java):
+    for table in (t, java("row_tracking").table()):
+        for ranges in ([(0, 1)], [], [(2, 1)]):
+            with pytest.raises(module.UnsupportedError, match="row ids"):
+                table.new_read_builder().with_row_ranges(ranges)
+
+
+def test_py_121_scans_and_reads(env, t):
+    builder = t.new_read_builder().with_projection(["id"]).with_filter(leaf("greaterThan", "id", 4))
+    made = [builder.new_scan(), builder.new_incremental_scan(0, 1), builder.new_stream_scan(), builder.new_read()]
+    assert [type(one).__name__ for one in made] == ["TableScan", "TableScan", "StreamTableScan", "TableRead"]
+    # A worker knows the table, the settings and the bytes of the splits, and never makes a scan.
+    code = (
+        "import json, sys\n"
+        "from pypaimon_rust.datafusion import PaimonCatalog, Split\n"
+        "builder = PaimonCatalog({'warehouse': sys.argv[1]}).get_table('db.t').new_read_builder()\n"
+        "builder.with_projection(['id']).with_filter({'method': 'greaterThan', 'field': 'id', 'literals': [4]})\n"
+        "splits = [Split.deserialize(bytes.fromhex(text)) for text in sys.argv[2:]]\n"
+        "print(json.dumps(sorted(i for b in builder.new_read().read(splits) for i in b.column(0).to_pylist())))\n"
+    )
+    splits = [split.serialize().hex() for split in builder.new_scan().plan().splits()]
+    done = subprocess.run([sys.executable, "-c", code, env.warehouse, *splits], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == [5, 6]
+
+
 def test_py_130_each_plan_is_new(env, t):
     scan = t.new_read_builder().new_scan()
     assert scan.plan().snapshot_id() == 3
@@ -107,6 +157,29 @@ def test_py_132_plans_stay_readable(env, t):
     splits = builder.new_scan().plan().splits()
     env.sql("INSERT OVERWRITE paimon.db.t VALUES (9, 'x', 1)")
     assert len(to_rows(builder.new_read().read(splits))) == 6
+
+
+def test_py_133_no_key_is_in_two_splits(env):
+    env.sql("CREATE TABLE paimon.db.k (id INT, v INT, PRIMARY KEY (id)) WITH ('bucket' = '1', 'source.split.target-size' = '1 b', "
+            "'source.split.open-file-cost' = '1 b', 'num-sorted-run.compaction-trigger' = '100')")
+    for low, high in [(1, 10), (5, 15), (20, 30), (40, 50), (45, 60), (100, 110)]:
+        env.sql(f"INSERT INTO paimon.db.k SELECT value, {low} FROM generate_series({low}, {high})")
+    builder = env.table("k").new_read_builder()
+    splits = builder.new_scan().plan().splits()
+    assert len(splits) == 4
+    # Any order, any number of workers.
+    parts = {}
+
+    def work(number, split):
+        parts[number] = to_rows(builder.new_read().read([split]))
+
+    threads = [threading.Thread(target=work, args=item) for item in reversed(list(enumerate(splits)))]
+    [thread.start() for thread in threads]
+    [thread.join() for thread in threads]
+    rows = sorted(row for part in parts.values() for row in part)
+    newest = {**{i: 1 for i in range(1, 11)}, **{i: 5 for i in range(5, 16)}, **{i: 20 for i in range(20, 31)}}
+    newest |= {**{i: 40 for i in range(40, 51)}, **{i: 45 for i in range(45, 61)}, **{i: 100 for i in range(100, 111)}}
+    assert rows == sorted(newest.items())
 
 
 def test_py_134_splits(t):
@@ -153,6 +226,41 @@ def test_py_138_streams_are_arrow(t):
     with builder.new_read().read_arrow(builder.new_scan().plan().splits()) as reader:
         assert reader.schema.names == ["id", "name", "v"]
         assert pa.RecordBatchReader.from_stream(reader).read_all().num_rows == 6
+
+
+def test_py_140_order_within_a_split(env):
+    env.sql("CREATE TABLE paimon.db.a (id INT)")
+    env.sql("CREATE TABLE paimon.db.k (id INT, PRIMARY KEY (id)) WITH ('bucket' = '1')")
+    for ids in ([5, 1, 9], [4, 8, 2]):
+        for name in ("a", "k"):
+            write(env.table(name), pa.record_batch([pa.array(ids, I32)], names=["id"]))
+    for name, order in [("a", [5, 1, 9, 4, 8, 2]), ("k", [1, 2, 4, 5, 8, 9])]:
+        builder = env.table(name).new_read_builder()
+        splits = builder.new_scan().plan().splits()
+        assert len(splits) == 1
+        for options in (None, {"read.batch-size": "1"}):
+            batches = env.table(name).new_read_builder(options).new_read().read_arrow(splits)
+            assert [i for b in batches for i in b.column(0).to_pylist()] == order, name
+
+
+def test_py_140_a_bounded_number_of_splits_is_read_at_once(env):
+    env.sql("CREATE TABLE paimon.db.a (id INT, p INT) PARTITIONED BY (p)")
+    numbers = list(range(400))
+    write(env.table("a"), pa.record_batch([pa.array(numbers, I32)] * 2, names=["id", "p"]))
+    builder = env.table("a").new_read_builder()
+    splits = builder.new_scan().plan().splits()
+    assert len(splits) == 400
+    assert sorted(row[0] for row in to_rows(builder.new_read().read(splits))) == numbers
+    reader = builder.new_read().read_arrow(splits)
+    rows = [next(reader).num_rows]
+    time.sleep(0.2)
+    # What is open already may end; the rest was not touched.
+    for p in numbers:
+        shutil.rmtree(env.path("a", f"p={p}"))
+    with pytest.raises(FileNotFoundError):
+        for batch in reader:
+            rows.append(batch.num_rows)
+    assert sum(rows) < 400
 
 
 def test_py_150_incremental(t):
@@ -240,9 +348,71 @@ def test_py_182_wrong_literals(t):
             t.new_read_builder().with_filter(wrong)
 
 
+LIKE = [
+    ("a%", [1, 2, 3, 6, 8]), ("a_c", [1, 2, 3, 8]), (r"a\%c", [2]), (r"a\_c", [3]), ("%", [1, 2, 3, 4, 6, 7, 8]), ("", [4]), ("_bc", [1, 7]),
+    (r"a\\bc", [6]), ("a", []), ("ABC", []),
+]
+
+
+def test_py_183_like(env):
+    env.sql("CREATE TABLE paimon.db.s (id INT, s STRING)")
+    texts = ["abc", "a%c", "a_c", "", None, "a\\bc", "äbc", "a\nc"]
+    write(env.table("s"), pa.record_batch([pa.array(range(1, 9), I32), pa.array(texts)], names=["id", "s"]))
+    builder = env.table("s").new_read_builder()
+    for pattern, ids in LIKE:
+        assert [r[0] for r in read(builder.with_filter(leaf("like", "s", pattern)))] == ids, pattern
+    for method in ("startsWith", "endsWith", "contains"):
+        assert [r[0] for r in read(builder.with_filter(leaf(method, "s", "")))] == [1, 2, 3, 4, 6, 7, 8]
+    with pytest.raises((ValueError, NotImplementedError), match="like"):
+        builder.with_filter(leaf("like", "s", "a!%", "!"))
+
+
 def test_py_184_nulls(t):
     assert sorted(r[0] for r in read(t.new_read_builder().with_filter(leaf("notEqual", "name", "n1")))) == [3, 5]
     assert sorted(r[0] for r in read(t.new_read_builder().with_filter(leaf("notIn", "name", "n1")))) == [3, 5]
+
+
+NAN, INF = math.nan, math.inf
+
+
+TOTAL_ORDER = [
+    ("equal", [0.0], [1]), ("equal", [-0.0], [2, 6]), ("equal", [0], [1]), ("equal", [NAN], [3, 7]), ("notEqual", [NAN], [1, 2, 4, 6, 8]),
+    ("notEqual", [0.0], [2, 3, 4, 6, 7, 8]), ("greaterThan", [1.0], [3, 7, 8]), ("greaterThan", [INF], [3, 7]), ("greaterOrEqual", [NAN], [3, 7]),
+    ("lessThan", [0.0], [2, 6]), ("lessThan", [NAN], [1, 2, 4, 6, 8]), ("lessOrEqual", [-0.0], [2, 6]), ("in", [0.0, NAN], [1, 3, 7]),
+    ("notIn", [NAN], [1, 2, 4, 6, 8]), ("between", [-0.0, 0.0], [1, 2, 6]), ("between", [1.0, NAN], [3, 4, 7, 8]),
+]
+
+
+@pytest.mark.parametrize("kind", [pa.float32(), pa.float64()])
+def test_py_185_floats_are_in_total_order(env, kind):
+    env.sql(f"CREATE TABLE paimon.db.f (id INT, x {'FLOAT' if kind == pa.float32() else 'DOUBLE'})")
+    table = env.table("f")
+    # Files whose statistics must not lose NaN and -0.0.
+    for rows in [[(1, 0.0), (2, -0.0)], [(3, NAN), (4, 1.0)], [(5, None)], [(6, -0.0)], [(7, NAN)], [(8, INF)]]:
+        write(table, pa.record_batch([pa.array([r[0] for r in rows], I32), pa.array([r[1] for r in rows], kind)], names=["id", "x"]))
+    for method, literals, ids in TOTAL_ORDER:
+        assert [r[0] for r in read(table.new_read_builder().with_filter(leaf(method, "x", *literals)))] == ids, (method, literals)
+    assert env.rows("SELECT id FROM paimon.db.f WHERE x = 0.0") == [(1,), (2,), (6,)]
+    assert env.rows("SELECT id FROM paimon.db.f WHERE x > 1.0") == [(3,), (7,), (8,)]
+
+
+def test_py_186_nested_columns(env, java):
+    env.sql("CREATE TABLE paimon.db.n (id INT, st ROW<x INT>, a ARRAY<INT>, mp MAP<STRING, INT>, ms MULTISET<STRING>)")
+    env.sql("INSERT INTO paimon.db.n (id) VALUES (1)")
+    env.sql("INSERT INTO paimon.db.n SELECT 2, named_struct('x', 1), make_array(1), map(['a'], [1]), map(['a'], [1])")
+    table = env.table("n")
+    for predicate in (leaf("equal", "st.x", 1), leaf("isNull", "st.x")):
+        with pytest.raises(NotImplementedError, match="st.x"):
+            table.new_read_builder().with_filter(predicate)
+    for column, literal in [("st", {"x": 1}), ("a", [1]), ("mp", {"a": 1}), ("ms", {"a": 1})]:
+        with pytest.raises(NotImplementedError, match=column):
+            table.new_read_builder().with_filter(leaf("equal", column, literal))
+        found = [[r[0] for r in read(table.new_read_builder().with_filter(leaf(m, column)))] for m in ("isNull", "isNotNull")]
+        assert found == [[1], [2]], column
+    variant = java("variant").table("plain")
+    with pytest.raises(NotImplementedError, match="v"):
+        variant.new_read_builder().with_filter(leaf("equal", "v", "x"))
+    assert [len(read(variant.new_read_builder().with_filter(leaf(m, "v")))) for m in ("isNull", "isNotNull")] == [1, 10]
 
 
 def test_py_190_selectors(env, t):
@@ -268,3 +438,92 @@ def test_py_193_the_schema_of_the_snapshot(env, t):
     with pytest.raises(ValueError):
         read(table.new_read_builder({"scan.snapshot-id": "1"}).with_projection(["later"]))
     assert len(read(table.new_read_builder({"scan.snapshot-id": "1"}))[0]) == 3
+
+
+def local_text(ms, fraction=""):
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(ms // 1000)) + fraction
+
+
+def test_py_194_times_are_of_the_local_zone(env):
+    env.sql("CREATE TABLE paimon.db.w (id INT)")
+    env.sql("INSERT INTO paimon.db.w VALUES (1)")
+    table = env.table("w")
+    committed = table.latest_snapshot().commit_time_ms()
+
+    def rows(text):
+        return env.read(table, options={"scan.timestamp": text})
+
+    for text in ["2099-01-01", "2099-01-01 12:00:00", "2099-01-01 12:00:00.1", "2099-01-01 12:00:00.123456789", "2099-01-01T12:00",
+                 "2099-01-01T12:00:00", "2099-01-01T12:00:00.5"]:
+        assert rows(text) == [(1,)], text
+    for text in ["2099-01-01 12:00", "2099-01-01T12:00:00Z", "2099-01-01 12:00:00.1234567890", "2099-13-01", "2099-02-30", "x",
+                 "2099-01-01 12:00:00+01:00"]:
+        with pytest.raises(ValueError, match="scan.timestamp"):
+            rows(text)
+    # The instant of the commit itself counts; the digits below a millisecond are cut.
+    assert rows(local_text(committed, f".{committed % 1000:03d}")) == [(1,)]
+    assert rows(local_text(committed, f".{committed % 1000:03d}999999")) == [(1,)]
+    before = committed - 1
+    for digits in ("", "999999"):
+        with pytest.raises(ValueError):
+            rows(local_text(before, f".{before % 1000:03d}{digits}"))
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Asia/Shanghai", "America/New_York"])
+def test_py_194_the_zone_is_that_of_the_process(env, zone):
+    zoneinfo = pytest.importorskip("zoneinfo")
+    env.sql("CREATE TABLE paimon.db.w (id INT)")
+    env.sql("INSERT INTO paimon.db.w VALUES (1)")
+    committed = datetime.datetime.fromtimestamp(env.table("w").latest_snapshot().commit_time_ms() // 1000, zoneinfo.ZoneInfo(zone))
+    code = (
+        "import json, sys\n"
+        "from pypaimon_rust.datafusion import PaimonCatalog\n"
+        "table = PaimonCatalog({'warehouse': sys.argv[1]}).get_table('db.w')\n"
+        "def found(text):\n"
+        "    try:\n"
+        "        return len(table.new_read_builder({'scan.timestamp': text}).new_scan().plan().splits())\n"
+        "    except ValueError:\n"
+        "        return None\n"
+        "print(json.dumps([found(text) for text in sys.argv[2:]]))\n"
+    )
+    texts = [(committed + datetime.timedelta(seconds=s)).strftime("%Y-%m-%d %H:%M:%S") for s in (-60, 60)]
+    environment = {**os.environ, "TZ": zone}
+    done = subprocess.run([sys.executable, "-c", code, env.warehouse, *texts], capture_output=True, text=True, env=environment, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout) == [None, 1]
+
+
+@pytest.mark.parametrize("options, fits", [
+    ({"scan.mode": "from-timestamp", "scan.timestamp": "2099-01-01"}, True), ({"scan.mode": "from-timestamp", "scan.timestamp-millis": "9999999999999"}, True),
+    ({"scan.mode": "from-snapshot", "scan.snapshot-id": "3"}, True), ({"scan.mode": "from-snapshot-full", "scan.snapshot-id": "3"}, True),
+    ({"scan.mode": "from-timestamp", "scan.snapshot-id": "3"}, False), ({"scan.mode": "latest-full", "scan.snapshot-id": "3"}, False),
+    ({"scan.mode": "latest", "scan.snapshot-id": "3"}, False), ({"scan.mode": "compacted-full", "scan.snapshot-id": "3"}, False),
+    ({"scan.mode": "from-snapshot", "scan.timestamp": "2099-01-01"}, False), ({"scan.mode": "latest-full", "scan.timestamp": "2099-01-01"}, False),
+    ({"scan.mode": "full", "scan.tag-name": "x"}, False), ({"scan.mode": "from-timestamp"}, False), ({"scan.mode": "from-snapshot"}, False),
+    ({"scan.mode": "nope", "scan.snapshot-id": "3"}, False),
+])
+def test_py_195_modes_and_selectors(t, options, fits):
+    if fits:
+        assert len(read(t.new_read_builder(options))) == 6
+        return
+    with pytest.raises(ValueError, match="scan.mode") as caught:
+        read(t.new_read_builder(options))
+    assert options["scan.mode"] in str(caught.value)
+
+
+def test_py_196_tags_keep_expired_snapshots(env, t):
+    env.sql("CALL sys.create_tag('db.t', 'keep', 1)")
+    env.sql("CALL sys.expire_snapshots(table => 'db.t', retain_max => 1, retain_min => 1, older_than => '2099-01-01 00:00:00')")
+    assert [s.id() for s in t.list_snapshots()] == [3]
+    for options in ({"scan.tag-name": "keep"}, {"scan.version": "keep"}):
+        assert [r[0] for r in read(t.new_read_builder(options))] == [1, 2]
+    for options in ({"scan.snapshot-id": "1"}, {"scan.version": "1"}):
+        with pytest.raises(ValueError, match="1"):
+            t.new_read_builder(options).new_scan()
+
+
+def test_py_196_tags_of_java(java):
+    table = java("tags_outlive").table()
+    for tag, rows in [("tag-1", 5), ("tag-3", 10), ("tag-5", 10)]:
+        for key in ("scan.tag-name", "scan.version"):
+            assert len(read(table.new_read_builder({key: tag}))) == rows
