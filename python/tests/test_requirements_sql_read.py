@@ -55,6 +55,23 @@ def test_sql_202_times(t):
         fails(t, f"SELECT * FROM t TIMESTAMP AS OF {value}", ValueError)
 
 
+def test_sql_202_seconds_and_instants(db):  # noqa: F811
+    db.sql("CREATE TABLE t (id INT)")
+    for i in (1, 2):
+        db.sql(f"INSERT INTO t VALUES ({i})")
+        time.sleep(1.1)
+    first, second = [s.commit_time_ms() for s in reversed(db.table("t").list_snapshots())]
+    zoned = "arrow_cast({}, 'Timestamp(Millisecond, Some(\"+08:00\"))')"
+    local = datetime.datetime.fromtimestamp(second / 1000).isoformat(sep=" ", timespec="milliseconds")
+    for value, rows in [(f"{first // 1000 + 1}", 1), (f"{second // 1000 + 1}", 2), (zoned.format(second), 2), (zoned.format(second - 1), 1),
+                        (f"'{local}'", 2), (f"TIMESTAMP '{local}'", 2), (f"TIMESTAMP '{local}' - INTERVAL '1' MILLISECOND", 1)]:
+        assert db.rows(f"SELECT max(id) FROM t TIMESTAMP AS OF {value}") == [(rows,)], value
+    for value in [f"{first // 1000 - 1}", zoned.format(first - 1), "now() - INTERVAL '1' HOUR"]:
+        fails(db, f"SELECT * FROM t TIMESTAMP AS OF {value}", ValueError, "no snapshot earlier than")
+    for value in ["'2024-01-01 12:00'", "X'00'", "1.5"]:
+        fails(db, f"SELECT * FROM t TIMESTAMP AS OF {value}", ValueError, "expected a time")
+
+
 def test_sql_203_zones_of_times(t):
     t.sql("SET TIME ZONE '+14:00'")
     text = (datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(hours=14, minutes=5)).strftime("%Y-%m-%d %H:%M:%S")
@@ -86,7 +103,10 @@ def test_sql_206_the_schema_of_the_snapshot(t):
 def test_sql_207_versions_of_system_tables(t):
     assert t.rows("SELECT count(*) FROM t$files VERSION AS OF 1") == [(1,)]
     assert t.rows("SELECT count(*) FROM t$branch_main VERSION AS OF 2") == [(2,)]
-    fails(t, "SELECT * FROM t$snapshots VERSION AS OF 1", ValueError)
+    for system in ["manifests", "partitions", "audit_log", "ro"]:
+        assert t.rows(f"SELECT count(*) FROM t${system} VERSION AS OF 1") == [(1,)], system
+    for system in ["snapshots", "schemas", "options", "tags", "branches", "consumers", "buckets"]:
+        fails(t, f"SELECT * FROM t${system} VERSION AS OF 1", ValueError, "always shows the present")
 
 
 def test_sql_208_versions_of_other_relations(t):
@@ -123,6 +143,14 @@ def test_sql_212_set(t):
     assert t.rows("SELECT count(*) FROM t") == [(1,)]
     t.sql("SET 'paimon.*.db.t.scan.snapshot-id' = '2'")
     assert t.rows("SELECT count(*) FROM t") == [(2,)]
+    t.sql("RESET ALL")
+    for key in ["paimon.*.db.t.scan.snapshot-id", '"paimon.scan.snapshot-id"', "paimon.paimon.*.*.scan.snapshot-id", "'paimon.paimon.db.t.scan.snapshot-id'"]:
+        t.sql(f"SET {key} = 1")
+        assert t.rows("SELECT count(*) FROM t") == [(1,)], key
+        t.sql("RESET ALL")
+    for key in ["paimon.*.db.u.scan.snapshot-id", "paimon.other.*.*.scan.snapshot-id"]:
+        t.sql(f"SET {key} = 1")
+    assert t.rows("SELECT count(*) FROM t") == [(3,)]
 
 
 def test_sql_213_order_of_options(t):
@@ -275,7 +303,13 @@ def test_sql_255_results(t):
 def test_sql_256_procedures_as_functions(t):
     before = t.table("t").latest_snapshot().id()
     t.sql("EXPLAIN SELECT * FROM sys.create_tag('db.t', 'fn')")
+    t.sql("PREPARE p AS SELECT * FROM sys.create_tag('db.t', 'prepared')")
+    t.sql("CREATE TEMPORARY VIEW v AS SELECT * FROM sys.create_tag('db.t', 'viewed')")
     assert [g.name() for g in t.table("t").list_tags()] == ["first"]
+    t.sql("EXECUTE p")
+    assert t.rows("SELECT * FROM v") == OK
+    assert [g.name() for g in t.table("t").list_tags()] == ["first", "prepared", "viewed"]
+    t.sql("CALL sys.delete_tag('db.t', 'prepared,viewed')")
     assert t.rows("SELECT * FROM sys.create_tag('db.t', 'fn')") == OK
     assert [g.name() for g in t.table("t").list_tags()] == ["first", "fn"] and t.table("t").latest_snapshot().id() == before
 
