@@ -3,6 +3,7 @@
 import ast
 import inspect
 import pathlib
+import sys
 
 import pytest
 
@@ -123,8 +124,22 @@ def test_py_006_everything_has_a_text():
                 assert ast.get_docstring(child), f"{name}.{method}"
 
 
+def test_py_006_classes_and_functions_have_an_example():
+    for name, node in {**CLASSES, **FUNCTIONS}.items():
+        assert ">>> " in ast.get_docstring(node), name
+
+
+def test_py_006_what_raises_always_says_so():
+    refused = [f"{name}.{m}" for name, node in CLASSES.items() for m, c in methods(node).items()
+               if isinstance(c.returns, ast.Name) and c.returns.id == "NoReturn"]
+    assert refused == ["ReadBuilder.with_row_ranges", "Table.new_stream_write_builder"]
+
+
 def test_py_006_the_package_is_typed():
     assert STUB.with_name("py.typed").exists()
+    package = ast.parse(STUB.with_name("__init__.pyi").read_text(encoding="utf-8"))
+    [listed] = [ast.literal_eval(n.value) for n in package.body if isinstance(n, ast.Assign)]
+    assert listed == sys.modules["pypaimon_rust"].__all__
 
 
 def test_py_006_the_stub_passes_mypy(tmp_path):
@@ -134,7 +149,12 @@ def test_py_006_the_stub_passes_mypy(tmp_path):
         "from pypaimon_rust.datafusion import PaimonCatalog, SQLContext\n"
         "ctx = SQLContext(memory_pool_bytes=1 << 20)\n"
         "rows: int = sum(b.num_rows for b in ctx.sql('SELECT 1'))\n"
+        "import pypaimon_rust\n"
+        "version: str = pypaimon_rust.__version__\n"
         "name: str = PaimonCatalog({'warehouse': '/x'}).get_table('d.t').schema().fields()[0].field_type()\n"
+        "builder = PaimonCatalog({'warehouse': '/x'}).get_table('d.t').new_read_builder()\n"
+        "builder.with_filter({'method': 'equal', 'field': 'id', 'literals': [1]})\n"
+        "builder.with_filter({'method': 'and', 'children': [{'method': 'isNull', 'field': 'id'}]})\n"
     )
     out, err, code = api.run(["--strict", "--ignore-missing-imports", "--cache-dir", str(tmp_path / "c"), str(STUB), str(user)])
     assert code == 0, out + err

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Literal, Protocol, TypeAlias, TypedDict, final
+from typing import Any, Literal, NoReturn, Protocol, TypeAlias, TypedDict, final
 
 import pyarrow
 from typing_extensions import Self
@@ -41,9 +41,16 @@ _Identifier: TypeAlias = str | tuple[str, str]
 _Type: TypeAlias = pyarrow.DataType | pyarrow.Field | str
 _Volatility: TypeAlias = Literal["immutable", "stable", "volatile"] | str
 
-class _Leaf(TypedDict, total=False):
-    method: str
+_Method: TypeAlias = Literal[
+    "equal", "notEqual", "lessThan", "lessOrEqual", "greaterThan", "greaterOrEqual", "isNull", "isNotNull", "in", "notIn",
+    "startsWith", "endsWith", "contains", "like", "between", "notBetween",
+]
+
+class _LeafNames(TypedDict):
+    method: _Method
     field: str
+
+class _Leaf(_LeafNames, total=False):
     literals: Sequence[Any]
 
 class _Compound(TypedDict):
@@ -60,16 +67,22 @@ class BatchTableCommit:
     """
 
     def commit(self, messages: Iterable[CommitMessage]) -> None:
-        """Makes what the messages say visible in one step. No messages make no snapshot, unless an overwrite empties something."""
+        """Makes what the messages say visible in one step. No messages make no snapshot, unless an overwrite empties something.
+
+        Raises `StateError` for a committer that committed or is closed and for messages that are committed or aborted,
+        `PaimonValueError` for messages of another builder, `CommitConflictError` if another writer won (nothing is visible),
+        and `CommitUnknownError` if storage failed while it was published (nothing is deleted).
+        """
 
     def abort(self, messages: Iterable[CommitMessage]) -> None:
-        """Deletes the files of messages that were not committed."""
+        """Deletes the files of messages that were not committed; `StateError` if they are, or may be."""
 
     def truncate_table(self) -> None:
-        """Deletes all rows."""
+        """Deletes all rows; once per committer."""
 
     def truncate_partitions(self, partitions: Sequence[dict[str, Any]]) -> None:
-        """Deletes the partitions that match one of these specifications, each full or partial."""
+        """Deletes the partitions that match one of these specifications, each full or partial; once per committer. One that
+        matches nothing is no error; no specification, or a column that is no partition column, is a `PaimonValueError`."""
 
     def close(self) -> None:
         """Ends the committer; may be called again."""
@@ -85,10 +98,15 @@ class BatchTableWrite:
 
     def write_arrow(self, batch: _Data, bucket: int | None = None) -> None:
         """Writes a batch whose columns are those of the table, by order, name and type; `bucket` names the bucket of a
-        fixed-bucket table."""
+        fixed-bucket table, to which all rows must belong.
+
+        Raises `SchemaMismatchError` for other columns, nulls that are not allowed and values that are too long,
+        `PaimonValueError` for a wrong bucket, `TypeError` for what is not Arrow data, and `StateError` after `prepare_commit`
+        or `close`. A batch that is refused writes nothing.
+        """
 
     def prepare_commit(self) -> list[CommitMessage]:
-        """Ends the files and gives the messages to commit; once per writer."""
+        """Ends the files and gives the messages to commit, none if nothing was written; once per writer, else `StateError`."""
 
     def close(self) -> None:
         """Drops what was not prepared and deletes its files; may be called again."""
@@ -100,6 +118,8 @@ class BatchTableWrite:
 class BatchWriteBuilder:
     """Settings of a batch write. Writer and committer of one builder share a commit user.
 
+    Features that are not written raise `UnsupportedError` when the writer is made.
+
     >>> builder = table.new_batch_write_builder().with_overwrite()
     """
 
@@ -107,7 +127,8 @@ class BatchWriteBuilder:
         """Overwrites instead of appending: without argument or with `{}` what the table's options say; `None` appends again.
 
         A partitioned table replaces exactly the partitions that get rows, whatever the values given, unless its option
-        `dynamic-partition-overwrite` is false: then everything that matches the values.
+        `dynamic-partition-overwrite` is false: then everything that matches the values. Keys are partition columns, values are
+        literals of their types, and `None` means the null partition; anything else is a `PaimonValueError`.
         """
 
     def new_write(self) -> BatchTableWrite:
@@ -118,7 +139,10 @@ class BatchWriteBuilder:
 
 @final
 class CommitMessage:
-    """What one bucket's writer produced."""
+    """What one bucket's writer produced.
+
+    >>> messages = writer.prepare_commit()
+    """
 
 @final
 class CompactBuilder:
@@ -128,17 +152,28 @@ class CompactBuilder:
     """
 
     def with_partition_filter(self, predicate: _Predicate) -> Self:
-        """Only partitions that match a predicate over partition columns; repeated calls combine with AND."""
+        """Only partitions that match a predicate over partition columns; repeated calls combine with AND. Other columns are a
+        `PaimonValueError`."""
 
     def with_commit_user(self, user: str) -> Self:
-        """The commit user becomes `<user>-compact-<fresh suffix>`."""
+        """The commit user becomes `<user>-compact-<fresh suffix>`; `PaimonValueError` if it is blank."""
 
     def execute(self) -> dict[str, int]:
-        """Plans, runs and commits; one COMPACT snapshot for all tasks, none if there is nothing to do."""
+        """Plans, runs and commits; one COMPACT snapshot for all tasks, none if there is nothing to do.
+
+        Gives `tasks`, `files_removed`, `files_added`, `rows_written`, `bytes_written`, `changelog_files_added`,
+        `changelog_rows_written` and `changelog_bytes_written`. If there are tasks, tables with deletion vectors, with merge
+        engine `first-row`, with changelog producer `lookup` or `full-compaction`, with row tracking or with postponed buckets
+        raise `UnsupportedError` before a file is written. A task that fails leaves no file.
+        """
 
 @final
 class DataField:
-    """A column of a table."""
+    """A column of a table.
+
+    >>> field = table.schema().fields()[0]
+    >>> field.name(), field.field_type()
+    """
 
     def id(self) -> int:
         """Id that stays through renames."""
@@ -160,7 +195,11 @@ class DataField:
 
 @final
 class PaimonCatalog:
-    """A catalog of Paimon tables.
+    """A catalog of Paimon tables. Storage is contacted by the first call, not when it is made.
+
+    Its options need `warehouse`: a path, relative ones to the working directory, or `file:` or `memory:` with one. A warehouse
+    that does not exist is an empty catalog. `PaimonValueError` for a bad option, `UnsupportedError` for other storage and for
+    `metastore = rest`, `TypeError` for what is no dictionary of strings.
 
     >>> catalog = PaimonCatalog({"warehouse": "/data/warehouse"})
     >>> catalog.list_databases()
@@ -171,18 +210,24 @@ class PaimonCatalog:
         """Names of all databases, sorted."""
 
     def list_tables(self, database_name: str) -> list[str]:
-        """Names of all tables of a database, sorted."""
+        """Names of all tables of a database, sorted; `NotFoundError` for a database that does not exist."""
 
     def get_table(self, identifier: _Identifier) -> Table:
-        """A handle of a table: `"db.table"` or `("db", "table")`; the table part may carry `$branch_<name>`."""
+        """A handle of a table: `"db.table"`, split at the first dot, or `("db", "table")`; the table part may carry
+        `$branch_<name>`.
+
+        Raises `NotFoundError` naming what does not exist, and `PaimonValueError` for names of other forms and for system tables,
+        which SQL reads.
+        """
 
     def create_database(
         self, name: str, ignore_if_exists: bool = False, properties: dict[str, str] | None = None
     ) -> None:
-        """Creates a database."""
+        """Creates a database; `AlreadyExistsError` if it is there, `UnsupportedError` for properties, which a file system does
+        not keep."""
 
     def drop_database(self, name: str, ignore_if_not_exists: bool = False, cascade: bool = False) -> None:
-        """Drops a database; with `cascade` its tables too."""
+        """Drops a database; with `cascade` its tables too. `PaimonValueError` if it has tables, `NotFoundError` without it."""
 
     def create_table(
         self,
@@ -195,13 +240,14 @@ class PaimonCatalog:
         options: dict[str, str] | None = None,
         comment: str | None = None,
     ) -> None:
-        """Creates a table with the columns of a `pyarrow.Schema`."""
+        """Creates a table with the columns of a `pyarrow.Schema`; `AlreadyExistsError` if it is there, `PaimonValueError` for
+        keys, partitions and options that do not fit."""
 
     def drop_table(self, identifier: _Identifier, ignore_if_not_exists: bool = False) -> None:
-        """Drops a table with all its files."""
+        """Drops a table with all its files; `NotFoundError` if it is not there."""
 
     def rename_table(self, source: _Identifier, target: _Identifier, ignore_if_not_exists: bool = False) -> None:
-        """Renames a table."""
+        """Renames a table; `NotFoundError` without it, `AlreadyExistsError` if there is one of the new name."""
 
     def database_exists(self, name: str) -> bool:
         """Whether a database exists."""
@@ -216,13 +262,16 @@ class PaimonCatalog:
 
 @final
 class PartitionStat:
-    """Counts of the live files of a partition."""
+    """Counts of the live files of a partition.
+
+    >>> [(s.partition(), s.record_count()) for s in table.partition_stats()]
+    """
 
     def partition(self) -> dict[str, str]:
         """Partition columns and their text."""
 
     def record_count(self) -> int:
-        """Physical rows."""
+        """Physical rows: all versions of a key, deleted rows too."""
 
     def file_count(self) -> int:
         """Files."""
@@ -232,7 +281,11 @@ class PartitionStat:
 
 @final
 class Plan:
-    """The splits of one snapshot."""
+    """The splits of one snapshot.
+
+    >>> plan = table.new_read_builder().new_scan().plan()
+    >>> plan.snapshot_id(), len(plan)
+    """
 
     def __len__(self) -> int: ...
     def splits(self) -> list[Split]:
@@ -243,7 +296,10 @@ class Plan:
 
 @final
 class ProcedureFunction:
-    """A procedure as a table function of the `datafusion` package."""
+    """A procedure as a table function of the `datafusion` package.
+
+    >>> ctx.register_udtf(datafusion.udtf(procedures(catalog)["compact"], "compact"))
+    """
 
     @property
     def name(self) -> str:
@@ -289,32 +345,46 @@ class ReadBuilder:
     """
 
     def with_projection(self, columns: Sequence[str]) -> Self:
-        """Columns of the result, in this order."""
+        """Columns of the result, in this order; none gives rows without columns. What the filter and the merge need is read
+        besides. An unknown column is a `NotFoundError` and a repeated one a `PaimonValueError` of `new_scan` or `new_read`."""
 
     def with_filter(self, predicate: _Predicate) -> Self:
-        """Rows of the result satisfy this predicate in dictionary form; replaces an earlier one."""
+        """Rows of the result satisfy this predicate in dictionary form; replaces an earlier one.
+
+        `{"method": .., "field": .., "literals": [..]}`, or `{"method": "and" or "or", "children": [..]}`. Null satisfies
+        `isNull` only; NaN equals NaN and is above all numbers, and -0.0 is below 0.0. Mistakes surface here: `PaimonValueError`
+        for wrong keys, columns, numbers or types of literals, `UnsupportedError` for other methods, nested fields and literals
+        of nested types.
+        """
 
     def with_limit(self, limit: int) -> Self:
-        """A hint: planning may stop once so many rows are certain."""
+        """A hint: planning may stop once so many rows are certain. The result may have more rows, and never has fewer if there
+        are more; 0 plans no split. `PaimonValueError` for a negative number."""
 
     def with_case_sensitive(self, flag: bool) -> Self:
-        """Whether column names match exactly; `False` folds ASCII letters. Set it before the filter."""
+        """Whether column names match exactly, as they do by default; `False` folds ASCII letters, and two columns that fold
+        alike are a `PaimonValueError`. Set it before the filter."""
 
     def with_include_row_kind(self, flag: bool) -> Self:
-        """Adds a first column `rowkind`."""
+        """Adds a first column `rowkind`: `+I`, `-U`, `+U` or `-D`."""
 
-    def with_row_ranges(self, ranges: Sequence[tuple[int, int]]) -> Self:
-        """Rows with these row ids; tables with row ids cannot be read yet."""
+    def with_row_ranges(self, ranges: Sequence[tuple[int, int]]) -> NoReturn:
+        """Rows with these row ids. Not supported yet: raises `UnsupportedError`."""
 
     def new_scan(self) -> TableScan:
-        """A scan with these settings."""
+        """A scan with these settings; `PaimonValueError` if a selector among the options selects nothing."""
 
     def new_incremental_scan(self, start_snapshot_id: int, end_snapshot_id: int, mode: str = "delta") -> TableScan:
         """A scan of the changes in the snapshots after `start_snapshot_id` up to `end_snapshot_id`: every row that they
-        append (`delta`), their changelog (`changelog`), or what the table's changelog producer makes of it (`auto`)."""
+        append (`delta`), their changelog (`changelog`), or what the table's changelog producer makes of it (`auto`).
+
+        The rows are events: nothing is merged and no deletion vector applies. `PaimonValueError` for another mode, among them
+        `diff`, which SQL answers, and, when it plans, for snapshots that do not exist.
+        """
 
     def new_stream_scan(self) -> StreamTableScan:
-        """A continuous scan: `plan()` gives the state of the table and then its changes, snapshot by snapshot."""
+        """A continuous scan: `plan()` gives the state of the table and then its changes, snapshot by snapshot; where it starts
+        is said by `scan.mode` and by selectors among the options, those of batches being a `PaimonValueError`."""
 
     def new_read(self) -> TableRead:
         """A read with these settings; needs no scan."""
@@ -329,7 +399,7 @@ class RecordBatchReader:
     def __iter__(self) -> Iterator[pyarrow.RecordBatch]: ...
     def __next__(self) -> pyarrow.RecordBatch: ...
     def read_next_batch(self) -> pyarrow.RecordBatch | None:
-        """The next batch; `None` at the end."""
+        """The next batch, never an empty one; `None` at the end and after it."""
 
     def close(self) -> None:
         """Stops the work; may be called again."""
@@ -347,6 +417,11 @@ class RecordBatchReader:
 class SQLContext:
     """SQL over Paimon catalogs and everything that DataFusion has.
 
+    `memory_pool_bytes` limits what sorts, aggregations, joins and the merges of reads reserve, shared evenly (`fair`) or first
+    come, first served (`greedy`, the default); what they do not reserve, and the buffers of writers and compactions, comes on
+    top. When the pool is short, operators that can spill write to `temp_directory`, up to `max_temp_directory_size_bytes`; else
+    the query raises `MemoryExhaustedError` or `DiskFullError`. `PaimonValueError` and `TypeError` for bad arguments.
+
     >>> ctx = SQLContext()
     >>> ctx.register_catalog("paimon", {"warehouse": "/data/warehouse"})
     >>> ctx.sql("SELECT 1 AS one")
@@ -363,13 +438,17 @@ class SQLContext:
     def register_catalog(
         self, catalog_name: str, catalog_options: dict[str, str], default_database: str | None = None
     ) -> None:
-        """Registers a catalog; one of the same name is replaced. The default database is created when missing; `""` means none."""
+        """Registers a catalog; one of the same name is replaced, and the first becomes the current one.
+
+        Without a default database `"default"` is it; it is created when missing, and `""` means none. Errors as for
+        `PaimonCatalog`; `PaimonValueError` for a name that is empty or has quotes.
+        """
 
     def set_current_catalog(self, name: str) -> None:
-        """Makes a catalog the current one."""
+        """Makes a catalog the current one; `NotFoundError` for an unknown one."""
 
     def set_current_database(self, name: str) -> None:
-        """Makes a database of the current catalog the current one."""
+        """Makes a database of the current catalog the current one; `NotFoundError` for an unknown one."""
 
     @property
     def current_catalog(self) -> str:
@@ -383,20 +462,29 @@ class SQLContext:
         """Names of the Paimon catalogs, sorted."""
 
     def sql(self, sql: str) -> list[pyarrow.RecordBatch]:
-        """Runs one statement to its end and gives its batches."""
+        """Runs one statement to its end and gives its batches: no batch for a query without rows, one row `result` = `OK` for
+        most other statements, and one row `count` for INSERT. Errors have the class of their cause; `PaimonValueError` for a
+        syntax error and for no or several statements."""
 
     def register_batch(self, name: str, batch: _Data) -> None:
-        """A table of this session in memory: `name`, `db.name` or `catalog.db.name`."""
+        """A table of this session in memory: `name`, `db.name` or `catalog.db.name`. It hides a table of that name.
+
+        Raises `AlreadyExistsError` if the session has one, `NotFoundError` for an unknown catalog, `PaimonValueError` for a bad
+        name, and `TypeError` for what is not Arrow data.
+        """
 
     def deregister(self, name: str) -> None:
-        """Drops a table or view of this session."""
+        """Drops a table or view of this session; `NotFoundError` if there is none."""
 
     def register_udf(self, udf: PythonScalarUDF) -> None:
         """Makes a function available to SQL; one of the same name is replaced."""
 
 @final
 class Snapshot:
-    """A snapshot of a table."""
+    """A snapshot of a table.
+
+    >>> table.latest_snapshot().commit_kind()
+    """
 
     def id(self) -> int:
         """Id."""
@@ -430,10 +518,13 @@ class Snapshot:
 
 @final
 class Split:
-    """Files that are read together."""
+    """Files that are read together.
+
+    >>> Split.deserialize(split.serialize()) == split
+    """
 
     def row_count(self) -> int:
-        """Physical rows of the files: all versions of a key."""
+        """Rows that are selected by position; without a selection the physical rows of the files: all versions of a key."""
 
     def is_streaming(self) -> bool:
         """Whether the rows are events that are not merged."""
@@ -448,11 +539,11 @@ class Split:
         """Bytes of the files."""
 
     def serialize(self, *, frame: bool = True) -> bytes:
-        """The split in Java's serialised form; without frame it is what Java before 2.0 reads."""
+        """The split in Java's serialised form, with all that it selects; without frame it is what Java before 2.0 reads."""
 
     @staticmethod
-    def deserialize(data: bytes) -> Split:
-        """The split of bytes that `serialize` or Java wrote."""
+    def deserialize(data: bytes | bytearray) -> Split:
+        """The split of bytes that `serialize` or Java wrote; `PaimonValueError` for other bytes."""
 
 @final
 class StreamTableScan:
@@ -462,7 +553,11 @@ class StreamTableScan:
     """
 
     def plan(self) -> Plan | None:
-        """The next plan; `None` if there is nothing new now: call again later."""
+        """The next plan; `None` if there is nothing new now: call again later. It never waits.
+
+        The first plan may be the whole state, and then each one has the changes of one snapshot. `PaimonValueError`, at every
+        16th call that finds nothing, if the next snapshot has expired or is far ahead; the scan stays usable.
+        """
 
     def checkpoint(self) -> int | None:
         """The id of the snapshot that is planned next; `None` before the first plan."""
@@ -474,13 +569,13 @@ class StreamTableScan:
         """Whether the stream has passed `scan.bounded.watermark`: no plan follows."""
 
     def restore(self, next_snapshot_id: int | None) -> None:
-        """Continues with this snapshot; `None` starts over."""
+        """Continues with this snapshot; `None` starts over; `PaimonValueError` for 0 and less."""
 
     def notify_checkpoint_complete(self, next_snapshot_id: int | None) -> None:
         """Stores a checkpoint as the progress of the consumer; nothing without a consumer id or for `None`."""
 
     def with_consumer_id(self, consumer_id: str) -> Self:
-        """Keeps progress under this name."""
+        """Keeps progress under this name; `PaimonValueError` if it is blank, `.`, `..` or has a slash."""
 
 @final
 class Table:
@@ -508,19 +603,24 @@ class Table:
         """The latest snapshot; `None` if there is none."""
 
     def list_snapshots(self) -> list[Snapshot]:
-        """All snapshots, newest first."""
+        """All snapshots, newest first; without those that expire meanwhile."""
 
     def list_tags(self) -> list[Tag]:
         """All tags by name."""
 
     def list_partitions(self) -> list[dict[str, str]]:
-        """The partitions that have files, as in their paths."""
+        """The partitions that have files, sorted: partition columns in their order and the texts of their paths."""
 
     def partition_stats(self) -> list[PartitionStat]:
         """Counts of the live files of each partition."""
 
     def new_read_builder(self, options: dict[str, str] | None = None) -> ReadBuilder:
-        """Starts a read; options are laid over the table's, and a selector among them travels in time."""
+        """Starts a read; options are laid over the table's, and a selector among them travels in time.
+
+        Raises `PaimonValueError` for unknown options that begin with `scan.` or `incremental-`, `UnsupportedError` for known
+        ones that are not built, and `TypeError` for values that are no strings. What a selector selects is looked up by
+        `new_scan`.
+        """
 
     def new_stream_scan(self) -> StreamTableScan:
         """A continuous scan of all columns and rows."""
@@ -528,7 +628,7 @@ class Table:
     def new_batch_write_builder(self) -> BatchWriteBuilder:
         """Starts a batch write."""
 
-    def new_stream_write_builder(self) -> BatchWriteBuilder:
+    def new_stream_write_builder(self) -> NoReturn:
         """Not supported yet: raises `UnsupportedError`."""
 
     def new_compact_builder(self) -> CompactBuilder:
@@ -538,30 +638,47 @@ class Table:
 
 @final
 class TableRead:
-    """Reads splits."""
+    """Reads splits.
+
+    >>> table.new_read_builder().new_read().read(plan.splits())
+    """
 
     def read(self, splits: Iterable[Split]) -> list[pyarrow.RecordBatch]:
-        """All batches of the splits, as a list."""
+        """All batches of the splits, as a list without empty ones; `MissingFileError` if a file is gone, `UnsupportedError` for
+        what cannot be read, `TypeError` for what is no split."""
 
     def read_arrow(self, splits: Iterable[Split]) -> RecordBatchReader:
-        """The batches of the splits one after another, without holding the result."""
+        """The batches of the splits one after another, without holding the result: in the order of files or of keys within a
+        split, in any order between splits. Errors as for `read`, also while it is read."""
 
 @final
 class TableScan:
-    """Plans reads."""
+    """Plans reads.
+
+    >>> table.new_read_builder().new_scan().with_row_position_shard(0, 4).plan()
+    """
 
     def plan(self) -> Plan:
         """Plans anew on the snapshot that is latest now, unless a selector pins one."""
 
     def with_row_position_slice(self, start: int, end: int) -> Self:
-        """Only the rows from position `start` up to, but without, `end`; positions run through the files of the plan."""
+        """Only the rows from position `start` up to, but without, `end`; positions run through the files of the plan.
+
+        `PaimonValueError` unless 0 <= start < end, and with a shard; `UnsupportedError` for tables with primary key.
+        """
 
     def with_row_position_shard(self, index: int, count: int) -> Self:
-        """Only part `index` of `count` parts of the rows, whose sizes differ by one at most."""
+        """Only part `index` of `count` parts of the rows, whose sizes differ by one at most.
+
+        `PaimonValueError` unless 0 <= index < count, and with a slice; `UnsupportedError` for tables with primary key.
+        """
 
 @final
 class TableSchema:
-    """The schema of a table."""
+    """The schema of a table.
+
+    >>> table.schema().to_arrow()
+    """
 
     def id(self) -> int:
         """Id of the version."""
@@ -588,7 +705,10 @@ class TableSchema:
 
 @final
 class Tag:
-    """A tag of a table."""
+    """A tag of a table.
+
+    >>> [(tag.name(), tag.snapshot_id()) for tag in table.list_tags()]
+    """
 
     def name(self) -> str:
         """Name."""
@@ -599,16 +719,26 @@ class Tag:
 def install(ctx: Any, name: str, options: dict[str, str]) -> PaimonCatalog:
     """Registers a catalog of these options and its procedures in a `datafusion.SessionContext`; gives the catalog.
 
+    Raises an `IncompatibleDataFusionError`, which is an `ImportError` here, if the installed `datafusion` is not of version 55.
+
     >>> import datafusion
     >>> ctx = datafusion.SessionContext()
     >>> install(ctx, "paimon", {"warehouse": "/data/warehouse"})
     """
 
 def procedures(catalog: PaimonCatalog) -> dict[str, ProcedureFunction]:
-    """The procedures of a catalog as table functions, by the name that a stock session finds them under."""
+    """The procedures of a catalog as table functions, by the name that a stock session finds them under: `compact`, `sys` for
+    `sys.compact`, `sys_<name>` for each, and `paimon_scan` and the incremental functions.
+
+    >>> sorted(procedures(catalog))
+    """
 
 def register_procedures(ctx: Any, catalog: PaimonCatalog) -> None:
-    """Registers the procedures of a catalog in a `datafusion.SessionContext`."""
+    """Registers the procedures of a catalog in a `datafusion.SessionContext`; errors as for `install`.
+
+    >>> register_procedures(ctx, catalog)
+    >>> ctx.sql("SELECT * FROM sys.compact('db.t')")
+    """
 
 def udf(
     func: Callable[..., pyarrow.Array],
@@ -618,6 +748,8 @@ def udf(
     name: str | None = None,
 ) -> PythonScalarUDF:
     """A scalar function of SQL made of a Python function; without name the function's own, in lower case.
+
+    `TypeError` for an unknown type or volatility and for what cannot be called.
 
     >>> ctx.register_udf(udf(lambda x: pc.add(x, 10), [pa.int64()], pa.int64(), "immutable", "plus_ten"))
     """
