@@ -88,6 +88,16 @@ def test_py_184_nulls(t):
     assert sorted(r[0] for r in read(t.new_read_builder().with_filter(leaf("notIn", "name", "n1")))) == [3, 5]
 
 
+@pytest.mark.parametrize("method, children, ids", [
+    ("or", [leaf("equal", "name", "n1"), leaf("equal", "id", 2)], [1, 2]), ("or", [leaf("notEqual", "name", "n1"), leaf("isNull", "v")], [2, 3, 4, 5, 6]),
+    ("and", [leaf("notEqual", "name", "n1"), leaf("lessThan", "v", 5.0)], [3]), ("and", [leaf("isNull", "name"), leaf("notIn", "id", 2)], [4, 6]),
+    ("and", [{"method": "or", "children": [leaf("greaterThan", "v", 1.0), leaf("equal", "id", 6)]}, leaf("notEqual", "id", 3)], [1, 5, 6]),
+    ("or", [{"method": "and", "children": [leaf("isNotNull", "name"), leaf("between", "v", 3.0, 4.0)]}, leaf("startsWith", "name", "n5")], [3, 5]),
+])
+def test_py_184_trees(t, method, children, ids):
+    assert [r[0] for r in read(t.new_read_builder().with_filter({"method": method, "children": children}))] == ids
+
+
 NAN, INF = math.nan, math.inf
 
 

@@ -1,6 +1,7 @@
 """One test per requirement of the read API, found by its number; see `test_requirements_api.py`."""
 
 import datetime
+import glob
 import json
 import os
 import shutil
@@ -10,6 +11,7 @@ import threading
 import time
 
 import pyarrow as pa
+import pyarrow.parquet as parquet
 import pytest
 from conftest import to_rows, write
 
@@ -66,6 +68,20 @@ def test_py_113_projection(t):
     for names in [["id", "id"], ["nope"], ["ID"]]:
         with pytest.raises(ValueError):
             read(t.new_read_builder().with_projection(names))
+
+
+def test_py_113_only_these_columns_are_read(env):
+    env.sql("CREATE TABLE paimon.db.c (id INT, v STRING) WITH ('file.compression' = 'none')")
+    env.sql("INSERT INTO paimon.db.c SELECT value, 'text' || value FROM generate_series(1, 1000)")
+    [path] = glob.glob(env.path("c", "bucket-0", "*"))
+    column = parquet.ParquetFile(path).metadata.row_group(0).column(1)
+    with open(path, "r+b") as file:
+        file.seek(column.dictionary_page_offset or column.data_page_offset)
+        file.write(b"\xff" * column.total_compressed_size)
+    builder = env.table("c").new_read_builder().with_projection(["id"])
+    assert read(builder) == sorted(((i,) for i in range(1, 1001)), key=lambda row: str(row[0]))
+    with pytest.raises(module.CorruptError, match=os.path.basename(path)):
+        read(builder.with_projection(["v"]))
 
 
 def test_py_114_columns_that_only_the_filter_or_the_merge_needs(env):

@@ -1,5 +1,8 @@
 """What works in a session of the stock engine, cell by cell of the table of contexts; see `test_requirements_sql.py`."""
 
+import subprocess
+import sys
+
 import pytest
 
 from pypaimon_rust import datafusion as module
@@ -121,6 +124,29 @@ def test_stock_dialects(stock, dialect):
     else:
         assert "ParserError" in other.fails("SELECT count(*) FROM paimon.db.t$files")
         assert other.rows("SELECT count(*) FROM paimon.db.`t$files`") == [(3,)]
+
+
+def test_py_245_interrupts_stop_foreign_scans(stock):
+    stock.env.sql("CREATE TABLE paimon.db.big (id BIGINT)")
+    stock.env.sql("INSERT INTO paimon.db.big SELECT value FROM generate_series(1, 200000)")
+    code = (
+        "import _thread, signal, sys, threading, time\n"
+        "import datafusion, pyarrow\n"
+        "from pypaimon_rust.datafusion import install\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "ctx = datafusion.SessionContext()\n"
+        "install(ctx, 'paimon', {'warehouse': sys.argv[1]})\n"
+        "at = []\n"
+        "threading.Timer(0.5, lambda: (at.append(time.time()), _thread.interrupt_main())).start()\n"
+        "try:\n"
+        "    big = 'paimon.db.big'\n"
+        "    ctx.sql(f'SELECT count(*) FROM {big} a CROSS JOIN {big} b CROSS JOIN {big} c WHERE a.id + b.id + c.id = 7').collect()\n"
+        "except KeyboardInterrupt:\n"
+        "    print(time.time() - at[0])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code, stock.env.warehouse], capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0 and done.stdout, done.stderr
+    assert float(done.stdout) < 5
 
 
 def names(frame):

@@ -37,6 +37,19 @@ def with_kinds(builder):
 # 8. Incremental reads
 
 
+def test_py_152_what_is_a_change(env):
+    env.sql("CREATE TABLE paimon.db.t (id INT)")
+    env.sql("INSERT INTO paimon.db.t VALUES (1)")
+    env.sql("INSERT OVERWRITE paimon.db.t VALUES (2)")
+    env.sql("INSERT INTO paimon.db.t VALUES (3)")
+    env.sql("CALL sys.compact('db.t')")
+    table = env.table("t")
+    assert [s.commit_kind() for s in reversed(table.list_snapshots())] == ["APPEND", "OVERWRITE", "APPEND", "COMPACT"]
+    builder = table.new_read_builder()
+    for mode, rows in [("delta", [(1,), (3,)]), ("auto", [(1,), (3,)]), ("AUTO", [(1,), (3,)]), ("changelog", [])]:
+        assert to_rows(builder.new_read().read(builder.new_incremental_scan(0, 4, mode).plan().splits())) == rows
+
+
 def test_py_155_events_are_not_filtered_by_deletion_vectors(java):
     table = java("dv_append").table()
     builder = table.new_read_builder()
@@ -220,6 +233,18 @@ def test_py_160_checkpoints(commits):
             scan.restore(wrong)
     with pytest.raises(TypeError):
         scan.restore("2")
+
+
+def test_py_162_a_next_snapshot_that_expired(env, commits):
+    scan = commits[0].new_stream_scan()
+    scan.restore(1)
+    env.sql("CALL sys.expire_snapshots(table => 'db.t', retain_max => 1, retain_min => 1, older_than => '2099-01-01 00:00:00')")
+    assert [scan.plan() for _ in range(15)] == [None] * 15
+    with pytest.raises(ValueError, match="id 1 has expired: the snapshots are 3 to 3"):
+        scan.plan()
+    assert scan.checkpoint() == 1
+    scan.restore(3)
+    assert scan.plan().snapshot_id() == 3
 
 
 # 9. Row positions
