@@ -1,5 +1,7 @@
 """One test per requirement on the package, catalogs, compaction, and what is refused by name; see `test_requirements_api.py`."""
 
+import datetime
+import decimal
 import glob
 import inspect
 import json
@@ -38,6 +40,47 @@ def test_free_threaded_builds_are_refused_at_import(monkeypatch):
     monkeypatch.setattr(sysconfig, "get_config_var", lambda name: 1 if name == "Py_GIL_DISABLED" else real(name))
     with pytest.raises(ImportError, match="free-threaded"):
         exec(compile(source, "pypaimon_rust", "exec"), {"__name__": "pypaimon_rust"})
+
+
+# 2. Errors
+
+ODD = [
+    None, True, 0, -1, 1 << 63, -(1 << 70), 1.5, float("nan"), "", "\0", "a\0b", "x" * 5000, "../..", "$", "db.t$branch_main", "db.t$files", b"x", [], {}, (),
+    ("a", "b"), {"a": 1}, {"a": "b"}, {"\0": "\0"}, [1], ["id"], ["\0"], object(), lambda *a: 1 / 0, datetime.date.min, datetime.datetime.max,
+    decimal.Decimal("1e400"), {"method": "equal", "field": "id", "literals": [[]]}, {"method": "and", "children": [{}]}, {"method": "or", "children": [None]},
+    {"scan.timestamp": "9999-12-31"}, {"scan.timestamp-millis": "9223372036854775807"}, {"scan.version": "watermark-9223372036854775807"},
+    {"read.batch-size": "99999999999999999999"}, pa.schema([]), pa.table({}), pa.array([1]),
+]
+
+
+def test_py_023_no_argument_makes_a_panic(env):
+    """A panic would be a `BaseException`."""
+    env.sql("CREATE TABLE paimon.db.t (id INT)")
+    env.sql("INSERT INTO paimon.db.t VALUES (1)")
+    table = env.table("t")
+    makers = [
+        lambda: table, lambda: module.PaimonCatalog({"warehouse": env.warehouse}), table.new_read_builder, lambda: table.new_read_builder().new_scan(),
+        lambda: table.new_read_builder().new_incremental_scan(0, 1), table.new_stream_scan, lambda: table.new_read_builder().new_read(),
+        table.new_batch_write_builder, lambda: table.new_batch_write_builder().new_write(), lambda: table.new_batch_write_builder().new_commit(),
+        table.new_compact_builder, env.fresh, lambda: module.Split,
+    ]
+    calls = 0
+    for make in makers:
+        for name in [n for n in dir(make()) if not n.startswith("_") and not n.startswith(("drop", "truncate", "rename"))]:
+            if not callable(getattr(make(), name)):
+                continue
+            signature = inspect.signature(getattr(make(), name))
+            needed = [p for p in signature.parameters.values() if p.default is p.empty and p.kind is not p.KEYWORD_ONLY and p.name != "self"]
+            for odd in ODD:
+                try:
+                    result = getattr(make(), name)(*[odd] * max(len(needed), 1))
+                    for then in ("plan", "new_scan", "new_read"):
+                        getattr(result, then, lambda: None)()
+                except Exception:  # noqa: BLE001
+                    pass
+                calls += 1
+    assert calls > 2000
+    assert env.rows("SELECT * FROM paimon.db.t") == [(1,)]
 
 
 # 3. PaimonCatalog
