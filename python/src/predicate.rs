@@ -1,6 +1,6 @@
 //! Predicates in dictionary form to predicates of the table format; literals by the declared type of their column.
 
-use paimon_core::meta::numbered_value;
+use paimon_core::meta::named_value;
 use paimon_core::predicate::{Function, Leaf, Predicate};
 use paimon_core::types::{DataField, DataType, Datum, RowType, Timestamp};
 use pyo3::exceptions::PyTypeError;
@@ -96,33 +96,49 @@ fn leaf(dict: &Bound<'_, PyDict>, method: &str, row: &RowType, case_sensitive: b
     if text_only && !matches!(field.data_type, DataType::Char(_) | DataType::VarChar(_)) {
         return Err(invalid(py, format!("'{method}' needs a text column, but {name} is {}", field.data_type)));
     }
-    let mut values = Vec::with_capacity(literals.len());
-    for literal in &literals {
-        match literal_of(literal, field)? {
-            Literal::Value(datum) => values.push(datum),
-            // A value that the column cannot hold equals nothing.
-            Literal::Between => return Ok(beside(function, field)),
-        }
-    }
-    Ok(Predicate::Leaf(Leaf {
-        field_id: field.id,
-        name: field.name.clone(),
-        data_type: field.data_type.clone(),
-        function,
-        literals: values,
-    }))
+    let literals = literals.iter().map(|literal| literal_of(literal, field)).collect::<PyResult<Vec<_>>>()?;
+    Ok(leaf_of(function, field, literals))
 }
 
-fn beside(function: Function, field: &DataField) -> Predicate {
-    match function {
-        Function::NotEqual | Function::NotIn => Predicate::Leaf(Leaf {
+/// The leaf with these literals. Of one between two values of the column the nearest value takes the place where order counts;
+/// it equals nothing.
+fn leaf_of(function: Function, field: &DataField, literals: Vec<Literal>) -> Predicate {
+    let leaf = |function, literals| {
+        Predicate::Leaf(Leaf {
             field_id: field.id,
             name: field.name.clone(),
             data_type: field.data_type.clone(),
-            function: Function::IsNotNull,
-            literals: Vec::new(),
-        }),
-        _ => Predicate::AlwaysFalse,
+            function,
+            literals,
+        })
+    };
+    let nothing = || Predicate::AlwaysFalse;
+    let everything = || leaf(Function::IsNotNull, Vec::new());
+    match (function, literals.as_slice()) {
+        (Function::In | Function::NotIn, _) => {
+            let exact: Vec<Datum> = literals.into_iter().filter_map(Literal::exact).collect();
+            match (function, exact.is_empty()) {
+                (_, false) => leaf(function, exact),
+                (Function::In, true) => nothing(),
+                (_, true) => everything(),
+            }
+        }
+        (Function::Between | Function::NotBetween, [low, high]) => match (low.at_least(), high.at_most()) {
+            (Some(low), Some(high)) => leaf(function, vec![low, high]),
+            _ if function == Function::Between => nothing(),
+            _ => everything(),
+        },
+        (_, [Literal::Between { below, above }]) => match function {
+            Function::NotEqual => everything(),
+            Function::LessThan | Function::LessOrEqual => {
+                below.clone().map_or_else(nothing, |value| leaf(Function::LessOrEqual, vec![value]))
+            }
+            Function::GreaterThan | Function::GreaterOrEqual => {
+                above.clone().map_or_else(nothing, |value| leaf(Function::GreaterOrEqual, vec![value]))
+            }
+            _ => nothing(),
+        },
+        _ => leaf(function, literals.into_iter().filter_map(Literal::exact).collect()),
     }
 }
 
@@ -209,8 +225,35 @@ fn find_field<'a>(py: Python<'_>, row: &'a RowType, name: &str, case_sensitive: 
 
 enum Literal {
     Value(Datum),
-    /// Between two values that the column can hold.
-    Between,
+    /// Between two values that the column can hold, next to each other.
+    Between {
+        /// The greatest one below it.
+        below: Option<Datum>,
+        /// The least one above it.
+        above: Option<Datum>,
+    },
+}
+
+impl Literal {
+    fn exact(self) -> Option<Datum> {
+        if let Self::Value(value) = self { Some(value) } else { None }
+    }
+
+    /// The least value that is not below it.
+    fn at_least(&self) -> Option<Datum> {
+        match self {
+            Self::Value(value) => Some(value.clone()),
+            Self::Between { above, .. } => above.clone(),
+        }
+    }
+
+    /// The greatest value that is not above it.
+    fn at_most(&self) -> Option<Datum> {
+        match self {
+            Self::Value(value) => Some(value.clone()),
+            Self::Between { below, .. } => below.clone(),
+        }
+    }
 }
 
 fn literal_of(literal: &Bound<'_, PyAny>, field: &DataField) -> PyResult<Literal> {
@@ -256,7 +299,7 @@ fn literal_of(literal: &Bound<'_, PyAny>, field: &DataField) -> PyResult<Literal
         DataType::SmallInt(_) => Datum::SmallInt(integer(i16::MIN.into(), i16::MAX.into())? as i16),
         DataType::Int(_) => Datum::Int(integer(i32::MIN.into(), i32::MAX.into())? as i32),
         DataType::BigInt(_) => Datum::BigInt(integer(i64::MIN, i64::MAX)?),
-        DataType::Float(_) => Datum::Float(float()? as f32),
+        DataType::Float(_) => return Ok(single(float()?)),
         DataType::Double(_) => Datum::Double(float()?),
         DataType::Char(_) | DataType::VarChar(_) => {
             Datum::String(literal.cast::<PyString>().map_err(|_| refuse(""))?.extract()?)
@@ -292,19 +335,13 @@ fn literal_of(literal: &Bound<'_, PyAny>, field: &DataField) -> PyResult<Literal
                     ", a datetime.datetime without zone is needed; one with zone fits TIMESTAMP WITH LOCAL TIME ZONE",
                 ));
             }
-            match at_precision(micros_of(literal)?, t.precision()) {
-                Some(value) => Datum::Timestamp(value),
-                None => return Ok(Literal::Between),
-            }
+            return Ok(at_precision(micros_of(literal)?, t.precision(), Datum::Timestamp));
         }
         DataType::LocalZonedTimestamp(t) => {
             if !is_datetime || !is_aware(literal)? {
                 return Err(refuse(", a datetime.datetime with zone is needed"));
             }
-            match at_precision(micros_of(literal)?, t.precision()) {
-                Some(value) => Datum::LocalZonedTimestamp(value),
-                None => return Ok(Literal::Between),
-            }
+            return Ok(at_precision(micros_of(literal)?, t.precision(), Datum::LocalZonedTimestamp));
         }
         DataType::Decimal(t) => {
             let decimal = py.import("decimal")?.getattr("Decimal")?;
@@ -337,9 +374,27 @@ fn micros_of(literal: &Bound<'_, PyAny>) -> PyResult<i64> {
 }
 
 /// The value if a column of this precision can hold it.
-fn at_precision(micros: i64, precision: u32) -> Option<Timestamp> {
-    let step = 10i64.checked_pow(6u32.saturating_sub(precision))?;
-    (micros % step == 0).then(|| Timestamp::from_micros(micros))
+fn at_precision(micros: i64, precision: u32, datum: impl Fn(Timestamp) -> Datum) -> Literal {
+    let step = 10i64.pow(6u32.saturating_sub(precision));
+    let below = micros - micros.rem_euclid(step);
+    let value = |micros: i64| datum(Timestamp::from_micros(micros));
+    match below == micros {
+        true => Literal::Value(value(micros)),
+        false => Literal::Between { below: Some(value(below)), above: below.checked_add(step).map(value) },
+    }
+}
+
+/// A number as a FLOAT.
+fn single(value: f64) -> Literal {
+    let nearest = value as f32;
+    if value.is_nan() || f64::from(nearest) == value {
+        return Literal::Value(Datum::Float(nearest));
+    }
+    let (below, above) = match f64::from(nearest) < value {
+        true => (nearest, nearest.next_up()),
+        false => (nearest.next_down(), nearest),
+    };
+    Literal::Between { below: Some(Datum::Float(below)), above: Some(Datum::Float(above)) }
 }
 
 /// The unscaled value at this scale; `None` if it does not fit without loss.
@@ -390,7 +445,7 @@ pub(crate) fn partition_spec(
             return Err(invalid(py, format!("column {key} is no partition column")));
         };
         let text = value.extract::<String>().ok();
-        let named = text.as_deref().and_then(|text| numbered_value(text, &field.data_type));
+        let named = text.as_deref().and_then(|text| named_value(text, &field.data_type));
         let value = if value.is_none() || text.is_some_and(|text| text == default_name) {
             None
         } else if named.is_some() {
@@ -398,7 +453,7 @@ pub(crate) fn partition_spec(
         } else {
             match literal_of(&value, field)? {
                 Literal::Value(datum) => Some(datum),
-                Literal::Between => {
+                Literal::Between { .. } => {
                     return Err(invalid(py, format!("column {key} of type {} cannot hold {value}", field.data_type)));
                 }
             }

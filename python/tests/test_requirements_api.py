@@ -596,6 +596,8 @@ def test_py_097_partitions(env):
     partitions = env.table("t").list_partitions()
     assert partitions == [{"dt": "1", "b": "true"}, {"dt": default, "b": default}]
     assert [list(p) for p in partitions] == [["dt", "b"]] * 2
+    env.table("t").new_batch_write_builder().new_commit().truncate_partitions([partitions[0]])
+    assert env.table("t").list_partitions() == partitions[1:]
     env.sql("CREATE TABLE paimon.db.u (a INT, p STRING) PARTITIONED BY (p)")
     env.sql("INSERT INTO paimon.db.u VALUES (1, ''), (2, ' '), (3, NULL), (4, 'z'), (5, 'a')")
     assert env.table("u").list_partitions() == [{"p": default}, {"p": "a"}, {"p": "z"}]

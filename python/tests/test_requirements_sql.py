@@ -437,7 +437,7 @@ def test_sql_047_nan_and_zero(db):
     assert db.rows("SELECT id FROM t WHERE x = 'NaN'") == [(1,)]
 
 
-def test_sql_048_zones(db):
+def test_times_without_zone_are_utc(db):
     db.sql("CREATE TABLE t (id INT, x TIMESTAMP_LTZ(3))")
     db.sql("INSERT INTO t VALUES (1, '2024-01-01 12:00:00')")
     utc = datetime.timezone.utc

@@ -4,7 +4,7 @@
 //! Source: SQL sheet SQL-254, compaction sheet section 13.
 
 use datafusion::common::{DFSchema, ScalarValue};
-use paimon_core::meta::numbered_value;
+use paimon_core::meta::named_value;
 use paimon_core::predicate::{Predicate, PredicateBuilder};
 use paimon_core::spec::PARTITION_DEFAULT_NAME;
 use paimon_core::types::{DataField, to_arrow_schema};
@@ -47,7 +47,7 @@ fn one(table: &Table, spec: &str) -> Result<Predicate> {
         };
         let (name, value) = (name.trim(), unquoted(value.trim()));
         let field = column(table, "partitions", name)?;
-        let value = match numbered_value(value, &field.data_type) {
+        let value = match named_value(value, &field.data_type) {
             Some(value) => Some(value),
             None if value == default_name => None,
             None => datum(&ScalarValue::from(value), name, &field.data_type).map_err(to_core)?,

@@ -73,4 +73,7 @@ async fn the_null_partition_has_two_spellings() {
     env.rows("INSERT INTO db.t VALUES (4, NULL)").await;
     env.ok("ALTER TABLE db.t DROP PARTITION (p = NULL)").await;
     assert_eq!(env.rows("SELECT id FROM db.t").await, ["2"]);
+    env.fails("INSERT INTO db.t VALUES (5, '__DEFAULT_PARTITION__')", "is the name of the partition of null").await;
+    env.fails("INSERT INTO db.t VALUES (6, 'a'), (5, '__DEFAULT_PARTITION__')", "column p").await;
+    assert_eq!(env.rows("SELECT id FROM db.t").await, ["2"]);
 }

@@ -21,7 +21,7 @@ pub use auto_tags::AutoTagNames;
 pub use changelogs::Changelogs;
 pub use consumers::{Consumers, check_consumer_id};
 pub use manifests::Manifests;
-pub use partition_names::{numbered_value, value_text};
+pub use partition_names::{named_value, value_text};
 pub use paths::TablePaths;
 pub use schemas::Schemas;
 pub use snapshots::Snapshots;

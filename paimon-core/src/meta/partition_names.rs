@@ -51,14 +51,18 @@ pub fn value_text(value: &Datum, data_type: &DataType, cast: bool) -> Result<Str
     }
 }
 
-/// The value whose name is this number in the legacy form: a DATE in days, a TIME in milliseconds. `None` for other types and
-/// for texts that may be a date, as `20261201`. Not for the partition of a file: see the invariants.
-pub fn numbered_value(name: &str, data_type: &DataType) -> Option<Datum> {
+/// The value of this name in the legacy form: a BOOLEAN, a whole number, a DATE in days, a TIME in milliseconds. `None` for
+/// other types and for texts that may be a date, as `20261201`. Not for the partition of a file: see the invariants.
+pub fn named_value(name: &str, data_type: &DataType) -> Option<Datum> {
     let digits = name.strip_prefix('-').unwrap_or(name);
-    if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
-        return None;
-    }
+    let is_number = !digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit());
     match data_type {
+        DataType::Boolean(_) => name.parse().ok().map(Datum::Boolean),
+        _ if !is_number => None,
+        DataType::TinyInt(_) => name.parse().ok().map(Datum::TinyInt),
+        DataType::SmallInt(_) => name.parse().ok().map(Datum::SmallInt),
+        DataType::Int(_) => name.parse().ok().map(Datum::Int),
+        DataType::BigInt(_) => name.parse().ok().map(Datum::BigInt),
         DataType::Date(_) if digits.len() <= 7 => name.parse().ok().map(Datum::Date),
         DataType::Time(_) => name.parse().ok().filter(|millis| (0..86_400_000).contains(millis)).map(Datum::Time),
         _ => None,
@@ -419,6 +423,28 @@ mod tests {
         fn doubles_print_their_value(value in any::<f64>().prop_filter("finite", |v| v.is_finite())) {
             let text = java_float(value, &format!("{value:e}"));
             prop_assert_eq!(text.parse::<f64>().unwrap().to_bits(), value.to_bits());
+        }
+    }
+
+    #[test]
+    fn values_of_names() {
+        use crate::types::{BooleanType, DateType, IntType, TimeType, VarCharType};
+        let (int, date) = (DataType::Int(IntType::new()), DataType::Date(DateType::new()));
+        let cases = [
+            (DataType::Boolean(BooleanType::new()), "true", Some(Datum::Boolean(true))),
+            (int.clone(), "-12", Some(Datum::Int(-12))),
+            (int.clone(), "99999999999", None),
+            (int, "x", None),
+            (date.clone(), "20789", Some(Datum::Date(20_789))),
+            (date.clone(), "-1", Some(Datum::Date(-1))),
+            (date.clone(), "20261201", None),
+            (date, "2026-12-01", None),
+            (DataType::Time(TimeType::new(3).unwrap()), "86399999", Some(Datum::Time(86_399_999))),
+            (DataType::Time(TimeType::new(3).unwrap()), "86400000", None),
+            (DataType::VarChar(VarCharType::string_type()), "1", None),
+        ];
+        for (data_type, name, value) in cases {
+            assert_eq!(named_value(name, &data_type), value, "{data_type} {name}");
         }
     }
 }

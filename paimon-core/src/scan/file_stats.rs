@@ -27,7 +27,7 @@ pub(super) fn values_may_match(predicate: &Predicate, file: &DataFileMeta, schem
             Columns::Named(names) => names.iter().position(|n| *n == field.name)?,
             Columns::All(_) => position,
         };
-        column(&file.value_stats, position, &field.data_type, leaf)
+        column(file, &file.value_stats, position, &field.data_type, leaf)
     })
 }
 
@@ -39,7 +39,7 @@ pub(super) fn keys_may_match(predicate: &Predicate, file: &DataFileMeta, schema:
     }
     may_match(predicate, file.row_count, &|leaf| {
         let position = keys.iter().position(|&k| schema.fields[k].id == leaf.field_id)?;
-        column(&file.key_stats, position, &schema.fields[keys[position]].data_type, leaf)
+        column(file, &file.key_stats, position, &schema.fields[keys[position]].data_type, leaf)
     })
 }
 
@@ -67,7 +67,17 @@ fn all_null(file: &DataFileMeta) -> ColumnStats {
     ColumnStats { min: None, max: None, null_count: Some(file.row_count) }
 }
 
-fn column(stats: &SimpleStats, position: usize, written: &DataType, leaf: &Leaf) -> Option<ColumnStats> {
+fn column(
+    file: &DataFileMeta,
+    stats: &SimpleStats,
+    position: usize,
+    written: &DataType,
+    leaf: &Leaf,
+) -> Option<ColumnStats> {
+    // The bounds are padded with blanks, which some formats do not give back.
+    if matches!(written, DataType::Char(_)) && file.format() != "parquet" {
+        return None;
+    }
     let null_count = stats.null_counts.get(position).copied().flatten();
     let bound = |row: &crate::row::BinaryRow| match row.field(position, written) {
         Ok(Some(value)) => widen(value, written, &leaf.data_type).map(Some),

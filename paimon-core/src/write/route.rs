@@ -17,8 +17,8 @@ use super::supported::BucketMode;
 use crate::error::{Error, Result};
 use crate::options::Options;
 use crate::row::{BinaryRow, NullLayout, encode_columns};
-use crate::spec::{BUCKET_FUNCTION, BucketFunction, TableSchema, assign_buckets};
-use crate::types::DataType;
+use crate::spec::{BUCKET_FUNCTION, BucketFunction, PARTITION_DEFAULT_NAME, TableSchema, assign_buckets};
+use crate::types::{DataType, Datum};
 
 /// A bucket of a partition.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -43,6 +43,10 @@ pub(super) struct Router {
     bucket_key: Columns,
     mode: BucketMode,
     function: BucketFunction,
+    /// Names of the partition columns.
+    partition_keys: Vec<String>,
+    /// The name of the null partition.
+    null_name: String,
 }
 
 #[derive(Debug)]
@@ -79,13 +83,16 @@ impl Router {
             bucket_key: Columns::new(schema, schema.bucket_key_positions()),
             mode,
             function: options.value(&BUCKET_FUNCTION)?,
+            partition_keys: schema.partition_keys.clone(),
+            null_name: options.value(&PARTITION_DEFAULT_NAME)?,
         })
     }
 
     /// The rows of each bucket, in the order in which the buckets first occur.
     ///
     /// # Errors
-    /// `InvalidInput` if a given bucket is out of range or not that of the rows; those of the bucket function.
+    /// `InvalidInput` if a given bucket is out of range or not that of the rows; `SchemaMismatch` for a partition value that
+    /// is the name of the null partition; those of the bucket function.
     pub(super) fn route(
         &self,
         batch: &RecordBatch,
@@ -96,6 +103,7 @@ impl Router {
             return Ok(Vec::new());
         }
         let (partitions, ids) = self.partitions(batch)?;
+        partitions.iter().try_for_each(|partition| self.check_names(partition))?;
         let buckets = self.buckets(batch, given)?;
         let partition_of =
             |id: usize| partitions.get(id).cloned().ok_or_else(|| Error::internal("a row has no partition"));
@@ -115,6 +123,20 @@ impl Router {
                 Ok(Routed { key, batch: take_record_batch(batch, &rows)?, kinds: kinds.transpose()? })
             })
             .collect()
+    }
+
+    /// A value that reads as the name of the null partition would be taken for null wherever partitions are named.
+    fn check_names(&self, partition: &BinaryRow) -> Result<()> {
+        for (position, (name, data_type)) in self.partition_keys.iter().zip(&self.partition.types).enumerate() {
+            let is_text = matches!(data_type, DataType::Char(_) | DataType::VarChar(_));
+            if is_text && partition.field(position, data_type)? == Some(Datum::String(self.null_name.clone())) {
+                return Err(Error::schema_mismatch(format!(
+                    "column {name}: '{}' is the name of the partition of null (option '{}') and cannot be a value",
+                    self.null_name, PARTITION_DEFAULT_NAME.key
+                )));
+            }
+        }
+        Ok(())
     }
 
     fn partitions(&self, batch: &RecordBatch) -> Result<(Vec<BinaryRow>, Assigned<usize>)> {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use datafusion::error::Result;
-use paimon_core::meta::numbered_value;
+use paimon_core::meta::named_value;
 use paimon_core::predicate::{Predicate, PredicateBuilder};
 use paimon_core::spec::PARTITION_DEFAULT_NAME;
 use paimon_core::types::{DataField, Datum};
@@ -51,7 +51,7 @@ impl Session<'_> {
             let Some(expression) = expression else { continue };
             let value = evaluate(&self.state, expression)?;
             let text = value.try_as_str().flatten();
-            let value = match text.and_then(|text| numbered_value(text, &field.data_type)) {
+            let value = match text.and_then(|text| named_value(text, &field.data_type)) {
                 Some(named) => Some(named),
                 None if text == Some(default_name.as_str()) => None,
                 None => datum(&value, name, &field.data_type)?,
