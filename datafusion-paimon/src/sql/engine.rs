@@ -60,6 +60,9 @@ impl Session<'_> {
             Err(error) if core_error(&error).is_some() => Err(error),
             Err(error) => {
                 for reference in references {
+                    if reference.schema().is_none() && self.state.table_functions().contains_key(reference.table()) {
+                        continue;
+                    }
                     let catalog = reference.catalog().unwrap_or(self.current_catalog());
                     let database = reference.schema().unwrap_or(self.current_database());
                     if let Some(missing) = self.missing(catalog, database, reference.table()).await? {

@@ -25,6 +25,10 @@ pub struct FileSystemCommit;
 #[async_trait]
 impl SnapshotCommit for FileSystemCommit {
     async fn publish(&self, snapshots: &Snapshots, snapshot: &Snapshot) -> Result<bool> {
+        // Without its predecessor the snapshot comes too late: others have used the id.
+        if snapshot.id > 1 && !snapshots.exists(snapshot.id - 1).await? {
+            return snapshots.is_published(snapshot).await;
+        }
         snapshots.publish(snapshot).await
     }
 }

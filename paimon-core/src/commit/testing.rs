@@ -250,6 +250,6 @@ impl SnapshotCommit for Faulty {
             }
             _ => {}
         }
-        snapshots.publish(snapshot).await
+        FileSystemCommit.publish(snapshots, snapshot).await
     }
 }

@@ -190,20 +190,16 @@ impl Snapshots {
         Ok(None)
     }
 
-    /// Publishes a snapshot under its id if that is free; `false` if another snapshot has it, or had it: its predecessor has
-    /// expired. Sets the `LATEST` hint.
+    /// Publishes a snapshot under its id if that is free; `false` if another snapshot has it. Sets the `LATEST` hint.
     ///
-    /// The predecessor may expire between that look and the creation, and with it what others have published under this id:
-    /// whoever publishes looks again.
+    /// An id that is free may have been used before and have expired: whoever publishes looks at the predecessor before and
+    /// after, for it expires first.
     ///
     /// # Errors
     /// `CommitUnknown` if storage failed and it cannot be told whether the snapshot is visible; any other kind means that
     /// it is not visible.
     pub async fn publish(&self, snapshot: &Snapshot) -> Result<bool> {
         let content = Bytes::from(snapshot.to_json());
-        if !self.has_predecessor(snapshot).await? {
-            return Ok(self.holds(snapshot, &content).await.map_err(unknown)? == Some(true));
-        }
         let published = match self.io.create_if_absent(&self.paths.snapshot(snapshot.id), content.clone()).await {
             Ok(true) => true,
             // A retry below us may have lost against our own first try.
@@ -215,18 +211,28 @@ impl Snapshots {
             },
         };
         // A hint that points to a snapshot beside the history would be believed.
-        if published && self.has_predecessor(snapshot).await.is_ok_and(|has| has) {
+        if published && self.is_last(snapshot).await.is_ok_and(|is_last| is_last) {
             // Whoever reads the hint checks it, so a failure is no failure of the commit.
             let _ = self.set_hint("LATEST", snapshot.id).await;
         }
         Ok(published)
     }
 
-    async fn has_predecessor(&self, snapshot: &Snapshot) -> Result<bool> {
-        Ok(snapshot.id == 1 || self.exists(snapshot.id - 1).await?)
+    /// Whether the file of this snapshot's id holds this snapshot.
+    ///
+    /// # Errors
+    /// `CommitUnknown` if that cannot be told.
+    pub(crate) async fn is_published(&self, snapshot: &Snapshot) -> Result<bool> {
+        let content = Bytes::from(snapshot.to_json());
+        Ok(self.holds(snapshot, &content).await.map_err(unknown)? == Some(true))
     }
 
-    /// Whether the file of this snapshot's id holds this snapshot; `None` if there is no such file.
+    /// Whether no snapshot comes after this one. Snapshots expire in the order of their ids.
+    async fn is_last(&self, snapshot: &Snapshot) -> Result<bool> {
+        Ok(self.exists(snapshot.id - 1).await? || self.ids().await?.last().is_none_or(|last| *last <= snapshot.id))
+    }
+
+    /// As [`Snapshots::is_published`]; `None` if there is no such file.
     async fn holds(&self, snapshot: &Snapshot, content: &Bytes) -> Result<Option<bool>> {
         match self.io.read(&self.paths.snapshot(snapshot.id)).await {
             Ok(found) => Ok(Some(found == content || Snapshot::from_json(&found).is_ok_and(|s| s == *snapshot))),
