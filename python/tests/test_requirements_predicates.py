@@ -7,26 +7,9 @@ from zoneinfo import ZoneInfo
 
 import pyarrow as pa
 import pytest
-from conftest import to_rows, write
+from conftest import leaf, read, write
 
 I32 = pa.int32()
-
-
-@pytest.fixture
-def t(env):
-    """Three commits of two rows each."""
-    env.sql("CREATE TABLE paimon.db.t (id INT, name STRING, v DOUBLE)")
-    for i in (1, 3, 5):
-        env.sql(f"INSERT INTO paimon.db.t VALUES ({i}, 'n{i}', {i}.5), ({i + 1}, NULL, NULL)")
-    return env.table("t")
-
-
-def read(builder):
-    return to_rows(builder.new_read().read(builder.new_scan().plan().splits()))
-
-
-def leaf(method, field, *literals):
-    return {"method": method, "field": field, "literals": list(literals)}
 
 
 def test_py_180_predicates(t):
