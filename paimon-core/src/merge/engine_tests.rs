@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
-use arrow::array::{ArrayRef, AsArray, Int8Array, Int32Array, Int64Array, StringArray};
+use arrow::array::{ArrayRef, AsArray, Int8Array, Int32Array, Int64Array, StringArray, UInt32Array};
 use arrow::datatypes::{Int8Type, Int64Type};
 use arrow::record_batch::RecordBatch;
 use arrow::util::display::{ArrayFormatter, FormatOptions};
@@ -376,6 +376,12 @@ impl MemoryBudget for Limit {
     }
 }
 
+/// A batch with buffers of its own.
+fn copied(batch: RecordBatch) -> RecordBatch {
+    let all = UInt32Array::from_iter_values(0..batch.num_rows() as u32);
+    arrow::compute::take_record_batch(&batch, &all).unwrap()
+}
+
 #[test]
 fn rounds_through_files_change_nothing() {
     const RUNS: i64 = 12;
@@ -406,10 +412,15 @@ fn rounds_through_files_change_nothing() {
         let run_schema = batches[0].schema();
         let schema: Vec<usize> = (0..run_schema.fields().len() - 1).collect();
         let schema = Arc::new(run_schema.project(&schema).unwrap());
-        let merge = |limit: usize| {
+        // The second batch of a run is the greater one: memory runs out after rows were given out.
+        let merge = |limit: usize, first: usize| {
+            let pieces = |b: &RecordBatch| {
+                let first = first.min(b.num_rows());
+                [b.slice(0, first), b.slice(first, b.num_rows() - first)].map(copied)
+            };
             let memory = Arc::new(Limit { limit, ..Limit::default() });
             let runs =
-                batches.iter().cloned().map(|b| Run::new(move || stream::iter([Ok(b.clone())]).boxed())).collect();
+                batches.iter().map(pieces).map(|b| Run::new(move || stream::iter(b.clone().map(Ok)).boxed())).collect();
             let resources = Resources { memory: Arc::clone(&memory) as Arc<dyn MemoryBudget>, parallelism: 1 };
             let rule = Arc::new(engine.rule.clone());
             let merged = merge_in_rounds(Arc::clone(&schema), Arc::clone(&run_schema), runs, rule, true, 5, &resources);
@@ -420,14 +431,16 @@ fn rounds_through_files_change_nothing() {
             assert_eq!(left, 0);
             (rows, memory.files.load(Ordering::Relaxed), most)
         };
-        let (expected, files, most) = merge(usize::MAX);
-        let expected = expected.unwrap();
-        assert!(files == 0 && expected.len() > 20, "{options}");
-        for part in [2, 4] {
-            let (rows, files, _) = merge(most / part);
-            assert!(files > 1, "{options}");
-            assert_eq!(rows.unwrap(), expected, "{options} with a {part}th of the memory");
+        for first in [usize::MAX, 4] {
+            let (expected, files, most) = merge(usize::MAX, first);
+            let expected = expected.unwrap();
+            assert!(files == 0 && expected.len() > 20, "{options}");
+            for part in [2, 4] {
+                let (rows, files, _) = merge(most / part, first);
+                assert!(files > 1, "{options}");
+                assert_eq!(rows.unwrap(), expected, "{options} with a {part}th of the memory");
+            }
+            assert_eq!(merge(most / 100, first).0.unwrap_err().kind(), ErrorKind::MemoryExhausted);
         }
-        assert_eq!(merge(most / 100).0.unwrap_err().kind(), ErrorKind::MemoryExhausted);
     }
 }

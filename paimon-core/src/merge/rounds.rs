@@ -1,10 +1,10 @@
 //! Merging more runs than memory holds at once: some are merged into temporary files first.
 //!
-//! All runs are tried together. If memory runs out before the first rows come, the runs are halved, each half becomes one
-//! run in a temporary file, and those are merged; a half that does not fit is halved again.
+//! All runs are tried together. If memory runs out, the runs are halved, each half becomes one run in a temporary file, and
+//! those are merged; a half that does not fit is halved again.
 //!
 //! Invariants: rows that go to a file are only put in order, or lose rows that cannot count, so that rounds change no
-//! result. Rows that were given out are never given out again: later on memory that runs out is an error.
+//! result. So rows that were given out before memory ran out are the first ones of the new merge, which leaves them out.
 
 use std::fmt::{self, Debug, Formatter};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use futures::future::BoxFuture;
 use super::rule::MergeRule;
 use super::runs::{join_runs, merge_runs};
 use super::spill::Spilled;
-use crate::error::{ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::format::BatchStream;
 use crate::runtime::Resources;
 
@@ -69,6 +69,7 @@ pub fn merge_in_rounds(
     Ok(async_stream::try_stream! {
         let mut runs = runs;
         let mut may_spill = runs.len() > 1;
+        let mut given = 0;
         if runs.len() > OPEN_RUNS {
             runs = rounds.fewer(runs).await?;
         }
@@ -76,21 +77,30 @@ pub fn merge_in_rounds(
             let open = runs.iter().map(|run| (run.0)()).collect();
             let mut merged =
                 merge_runs(Arc::clone(&schema), open, Arc::clone(&rule), drop_deletes, batch_rows, &rounds.resources)?;
-            match merged.next().await {
-                Some(Err(error)) if may_spill && error.kind() == ErrorKind::MemoryExhausted => {
-                    drop(merged);
-                    may_spill = false;
-                    runs = rounds.halves(runs).await?;
-                }
-                None => break,
-                Some(first) => {
-                    yield first?;
-                    while let Some(batch) = merged.next().await {
-                        yield batch?;
+            let mut known = given;
+            let is_full = loop {
+                match merged.next().await {
+                    Some(Ok(batch)) => {
+                        let skipped = known.min(batch.num_rows());
+                        known -= skipped;
+                        if skipped < batch.num_rows() {
+                            let rest = batch.slice(skipped, batch.num_rows() - skipped);
+                            given += rest.num_rows();
+                            yield rest;
+                        }
                     }
-                    break;
+                    Some(Err(error)) if may_spill && error.kind() == ErrorKind::MemoryExhausted => break true,
+                    Some(Err(error)) => Err(error)?,
+                    None if known > 0 => Err(Error::internal("merging in rounds gave fewer rows"))?,
+                    None => break false,
                 }
+            };
+            drop(merged);
+            if !is_full {
+                break;
             }
+            may_spill = false;
+            runs = rounds.halves(runs).await?;
         }
     }
     .boxed())
