@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Write};
 use std::sync::Arc;
 
+use datafusion::catalog::Session;
 use datafusion::execution::memory_pool::{MemoryConsumer, MemoryPool, MemoryReservation};
 use datafusion::execution::{DiskManager, SpillFile, SpillWriter, TaskContext};
 use paimon_core::runtime::{MemoryBudget, Resources, TempFile};
@@ -93,6 +94,11 @@ impl Write for Limited {
 /// What a task lends to the core: its memory pool under this name, and so many pieces of work at once.
 pub fn resources(context: &TaskContext, name: &str, parallelism: usize) -> Resources {
     Resources { memory: Arc::new(PoolBudget::of_task(context, name)), parallelism }
+}
+
+/// What a session lends to the core.
+pub(crate) fn resources_of(session: &dyn Session, name: &str) -> Resources {
+    resources(&session.task_ctx(), name, session.config().target_partitions())
 }
 
 #[cfg(test)]

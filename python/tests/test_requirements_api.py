@@ -437,6 +437,27 @@ def test_py_072_other_data(env):
         env.ctx.register_batch("c", [1])
 
 
+def test_merges_and_compactions_share_the_pool(env, tmp_path):
+    env.sql("""CREATE TABLE paimon.db.k (id INT, v STRING, PRIMARY KEY (id))
+               WITH ('bucket' = '1', 'num-sorted-run.compaction-trigger' = '100')""")
+    for letter in "abcd":
+        env.sql(f"INSERT INTO paimon.db.k SELECT value, '{letter}' || repeat('x', 50) FROM generate_series(1, 50000)")
+
+    def context(memory):
+        ctx = module.SQLContext(memory_pool_bytes=memory, temp_directory=tmp_path / str(memory))
+        ctx.register_catalog("paimon", {"warehouse": env.warehouse})
+        return ctx
+
+    for memory in [4 << 20, 8 << 20, 16 << 20]:
+        [batch] = context(memory).sql("SELECT count(*), min(v) FROM paimon.db.k")
+        assert batch.to_pylist() == [{"count(*)": 50000, "min(paimon.db.k.v)": "d" + "x" * 50}]
+    with pytest.raises(MemoryError):
+        context(16 << 10).sql("CALL sys.compact('db.k')")
+    [metrics] = context(8 << 20).sql("CALL sys.compact('db.k')")
+    assert metrics.column("rows_written").to_pylist() == [50000]
+    assert env.rows("SELECT count(*), min(v) FROM paimon.db.k") == [(50000, "d" + "x" * 50)]
+
+
 def test_a_function_that_runs_sql_itself(env):
     env.sql("CREATE TABLE paimon.db.t (id INT)")
     query = "SELECT sum(nested(v)) FROM (SELECT value AS v FROM generate_series(1, 20000) UNION ALL SELECT 1)"

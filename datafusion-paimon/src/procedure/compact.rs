@@ -44,7 +44,7 @@ fn run(context: ProcedureContext, arguments: Arguments) -> Outcome {
             }
         };
         let table = context.table_with_options(&arguments).await?;
-        let mut builder = table.new_compact_builder().with_minor(minor);
+        let mut builder = table.new_compact_builder().with_minor(minor).with_resources(context.resources);
         if let Some(filter) = partitions::selected(&table, &arguments)? {
             builder = builder.with_partition_filter(filter)?;
         }

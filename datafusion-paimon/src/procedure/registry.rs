@@ -8,6 +8,7 @@ use std::sync::Arc;
 use datafusion::arrow::array::{ArrayRef, StringArray};
 use datafusion::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use datafusion::arrow::record_batch::RecordBatch;
+use paimon_core::runtime::Resources;
 use paimon_core::{Catalog, Error, Identifier, Result, Table};
 
 use super::arguments::{Argument, Arguments};
@@ -24,6 +25,8 @@ pub struct ProcedureContext {
     pub catalog_name: String,
     /// Database of table names without one.
     pub database: String,
+    /// Memory and parallelism that the work may use.
+    pub resources: Resources,
 }
 
 impl ProcedureContext {
@@ -33,7 +36,15 @@ impl ProcedureContext {
             catalog: Arc::clone(provider.catalog()),
             catalog_name: provider.name().to_owned(),
             database: database.into(),
+            resources: Resources::default(),
         }
+    }
+
+    /// The same context with what a session lends.
+    #[must_use]
+    pub fn with_resources(mut self, resources: Resources) -> Self {
+        self.resources = resources;
+        self
     }
 
     /// The name in the text `t`, `db.t` or `catalog.db.t`, parts in back-quotes if they hold dots.

@@ -17,6 +17,7 @@ use super::constant::constant;
 use super::target::{Target, context};
 use crate::error::{invalid_input, to_datafusion};
 use crate::procedure::{self, Argument, BoundCall, ProcedureContext};
+use crate::runtime::resources_of;
 use crate::table::{BatchSource, PaimonBatchExec};
 
 /// A procedure that is called with positional arguments.
@@ -109,11 +110,13 @@ impl TableProvider for ProcedureTable {
 
     async fn scan(
         &self,
-        _: &dyn Session,
+        session: &dyn Session,
         projection: Option<&Vec<usize>>,
         _: &[Expr],
         _: Option<usize>,
     ) -> Result<Arc<dyn ExecutionPlan>> {
-        Ok(Arc::new(PaimonBatchExec::try_new(Arc::new(self.clone()), projection, self.handle.clone())?))
+        let mut source = self.clone();
+        source.context.resources = resources_of(session, self.call.procedure().name);
+        Ok(Arc::new(PaimonBatchExec::try_new(Arc::new(source), projection, self.handle.clone())?))
     }
 }

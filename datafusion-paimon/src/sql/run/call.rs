@@ -7,6 +7,7 @@ use paimon_core::Error;
 
 use crate::error::to_datafusion;
 use crate::procedure::{Argument, BoundCall, ParameterType, ProcedureContext, bind, list};
+use crate::runtime::resources_of;
 use crate::sql::constant::evaluate;
 use crate::sql::parse::cursor::Name;
 use crate::sql::printer::name_text;
@@ -46,7 +47,8 @@ impl Session<'_> {
             .map(|(name, value)| Ok(Argument { name: name.clone(), value: evaluate(&self.state, value)? }))
             .collect::<Result<Vec<_>>>()?;
         let call = bind(procedure, self.with_instants(procedure, arguments)).map_err(to_datafusion)?;
-        Ok((call, ProcedureContext::new(&provider, self.current_database())))
+        let resources = resources_of(&self.state, call.procedure().name);
+        Ok((call, ProcedureContext::new(&provider, self.current_database()).with_resources(resources)))
     }
 
     /// Times as milliseconds since the epoch, read in the zone of the session.
