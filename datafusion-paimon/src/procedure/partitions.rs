@@ -3,9 +3,10 @@
 //! Invariants: only partition columns are named; a filter that the partition alone does not decide is refused.
 //! Source: SQL sheet SQL-254, compaction sheet section 13.
 
+use std::collections::BTreeMap;
+
 use datafusion::common::{DFSchema, ScalarValue};
-use paimon_core::meta::named_value;
-use paimon_core::predicate::{Predicate, PredicateBuilder};
+use paimon_core::predicate::Predicate;
 use paimon_core::spec::PARTITION_DEFAULT_NAME;
 use paimon_core::types::{DataField, to_arrow_schema};
 use paimon_core::{Error, Result, Table};
@@ -13,7 +14,7 @@ use paimon_core::{Error, Result, Table};
 use super::Arguments;
 use crate::error::to_core;
 use crate::expr::to_predicate;
-use crate::sql::{condition, datum, partition_column};
+use crate::sql::{condition, partition_column, partition_filter, partition_value};
 
 /// The partitions that the arguments `partitions` and `where` choose; `None` if neither is given.
 ///
@@ -38,26 +39,19 @@ fn listed(table: &Table, text: &str) -> Result<Predicate> {
 }
 
 fn one(table: &Table, spec: &str) -> Result<Predicate> {
-    let builder = PredicateBuilder::new(&table.schema().row_type(), true);
     let default_name = table.options().value(&PARTITION_DEFAULT_NAME)?;
-    let leaves = spec.split(',').map(|part| {
+    let parts = spec.split(',').map(|part| {
         let Some((name, value)) = part.split_once('=') else {
             let message = format!("argument partitions: expected column=value, found '{}'", part.trim());
             return Err(Error::invalid_input(message));
         };
-        let (name, value) = (name.trim(), unquoted(value.trim()));
-        let field = column(table, "partitions", name)?;
-        let value = match named_value(value, &field.data_type) {
-            Some(value) => Some(value),
-            None if value == default_name => None,
-            None => datum(&ScalarValue::from(value), name, &field.data_type).map_err(to_core)?,
-        };
-        match value {
-            Some(value) => builder.equal(name, value),
-            None => builder.is_null(name),
-        }
+        let field = column(table, "partitions", name.trim())?;
+        let value = ScalarValue::from(unquoted(value.trim()));
+        let value = partition_value(&value, field, &default_name).map_err(to_core)?;
+        let filter = partition_filter(table, &BTreeMap::from([(field.name.clone(), value)])).map_err(to_core)?;
+        Ok(filter.unwrap_or(Predicate::AlwaysTrue))
     });
-    Ok(Predicate::and(leaves.collect::<Result<Vec<_>>>()?))
+    Ok(Predicate::and(parts.collect::<Result<Vec<_>>>()?))
 }
 
 fn unquoted(text: &str) -> &str {

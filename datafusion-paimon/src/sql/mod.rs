@@ -30,10 +30,10 @@ pub use context::SqlContext;
 pub use run::sql;
 
 pub(crate) use condition::condition;
-pub(crate) use constant::{datum, simplify_with};
+pub(crate) use constant::simplify_with;
 pub(crate) use exact::{ExactLiterals, TimeComparisons};
 pub(crate) use number::number_function;
 pub(crate) use option_names::is_known;
-pub(crate) use run::{check_option, partition_column, table_definition};
+pub(crate) use run::{check_option, partition_column, partition_filter, partition_value, table_definition};
 pub(crate) use time_travel::VersionPlanner;
 pub(crate) use type_planner::PaimonTypePlanner;

@@ -118,7 +118,8 @@ impl Committer<'_> {
         self.table.snapshots().latest_id().await.is_ok_and(|latest| latest != Some(base))
     }
 
-    /// One attempt; `base` becomes the snapshot that it is based on. `checked` is the last snapshot in which an earlier commit under the same identifier was looked for.
+    /// One attempt; `base` becomes the snapshot that it is based on. `checked` is the last snapshot in which an earlier commit
+    /// under the same identifier was looked for.
     async fn attempt(
         &self,
         store: &Manifests,

@@ -31,7 +31,7 @@ use super::statement::Statement;
 use super::tokens::{Fragment, tokenize};
 use crate::error::to_datafusion;
 
-pub(crate) use partition::partition_column;
+pub(crate) use partition::{filter as partition_filter, partition_column, partition_value};
 pub(crate) use set::check_option;
 pub(crate) use show::table_definition;
 

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use datafusion::common::ScalarValue;
 use datafusion::error::Result;
 use paimon_core::meta::named_value;
 use paimon_core::predicate::{Predicate, PredicateBuilder};
@@ -33,9 +34,22 @@ pub(crate) fn partition_column<'t>(table: &'t Table, name: &str) -> Result<&'t D
     })
 }
 
+/// The value of a partition column in a spec; `None` is null, which the default name of the table means too. What
+/// `list_partitions` of Python gives is taken.
+///
+/// # Errors
+/// `SchemaMismatch` for a value of another type.
+pub(crate) fn partition_value(value: &ScalarValue, field: &DataField, default_name: &str) -> Result<Option<Datum>> {
+    let text = value.try_as_str().flatten();
+    match text.and_then(|text| named_value(text, &field.data_type)) {
+        Some(named) => Ok(Some(named)),
+        None if text == Some(default_name) => Ok(None),
+        None => datum(value, &field.name, &field.data_type),
+    }
+}
+
 impl Session<'_> {
-    /// The values of a spec; `None` is null, which the default name of the table means too. What `list_partitions` of Python
-    /// gives is taken.
+    /// The values of a spec.
     ///
     /// # Errors
     /// `InvalidInput` for a column that is no partition column; `SchemaMismatch` for a value of another type.
@@ -50,13 +64,7 @@ impl Session<'_> {
             let field = partition_column(table, name)?;
             let Some(expression) = expression else { continue };
             let value = evaluate(&self.state, expression)?;
-            let text = value.try_as_str().flatten();
-            let value = match text.and_then(|text| named_value(text, &field.data_type)) {
-                Some(named) => Some(named),
-                None if text == Some(default_name.as_str()) => None,
-                None => datum(&value, name, &field.data_type)?,
-            };
-            values.insert(name.clone(), value);
+            values.insert(name.clone(), partition_value(&value, field, &default_name)?);
         }
         Ok(values)
     }
@@ -78,7 +86,7 @@ impl Session<'_> {
 ///
 /// # Errors
 /// Those of building predicates.
-pub(super) fn filter(table: &Table, spec: &BTreeMap<String, Option<Datum>>) -> Result<Option<Predicate>> {
+pub(crate) fn filter(table: &Table, spec: &BTreeMap<String, Option<Datum>>) -> Result<Option<Predicate>> {
     if spec.is_empty() {
         return Ok(None);
     }
