@@ -12,7 +12,7 @@ use datafusion::error::{DataFusionError, Result};
 use datafusion_datasource::morsel::{Morsel, MorselPlan, MorselPlanner, Morselizer};
 use futures::StreamExt;
 use futures::stream::BoxStream;
-use paimon_core::error::Entity;
+use paimon_core::datafile::missing_data_file;
 use paimon_core::storage::FileIO;
 use paimon_core::{Error, ErrorKind};
 use tokio::runtime::Handle;
@@ -127,7 +127,7 @@ impl Faults {
         let (io, path) = (self.io.clone(), self.path.0.clone());
         let found = blocking::on(&self.handle, async move { io.status(&path).await }).await;
         let named = match (found, fault) {
-            (Ok(Ok(None)), _) => Error::not_found(Entity::File, "the file does not exist"),
+            (Ok(Ok(None)), _) => missing_data_file(&self.path.0),
             (Ok(Ok(Some(status))), _) if status.size < self.size => {
                 let (size, expected) = (status.size, self.size);
                 Error::corrupt(format!("the file is shorter than expected: {size} instead of {expected} bytes"))

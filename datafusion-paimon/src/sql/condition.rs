@@ -11,7 +11,7 @@ use datafusion::prelude::SessionContext;
 use datafusion::sql::parser::DFParserBuilder;
 
 use super::dialect::PaimonDialect;
-use super::number::keep_numbers;
+use super::literals::keep_literals;
 use crate::error::invalid_input;
 
 /// The condition in this text, with the types of the columns and its constants evaluated.
@@ -24,7 +24,7 @@ pub(crate) fn condition(text: &str, columns: &DFSchema) -> Result<Expr> {
     if let Some(alias) = &parsed.alias {
         return invalid_input(format!("expected a condition, found '{alias}' behind it"));
     }
-    keep_numbers(&mut parsed.expr);
+    keep_literals(&mut parsed.expr);
     let expr = state.create_logical_expr_from_sql_expr(parsed, columns)?;
     let simplifier = ExprSimplifier::new(SimplifyContext::builder().with_schema(columns.clone().into()).build());
     simplifier.simplify(simplifier.coerce(expr, columns)?)

@@ -19,12 +19,12 @@ use paimon_core::types::{DataType, Datum, arrow_type};
 
 use super::dialect::PaimonDialect;
 use super::exact::kept_decimal;
-use super::number::keep_numbers;
+use super::literals::keep_literals;
 use super::printer::type_text;
 use super::tokens::{Fragment, at};
 use crate::error::{invalid_input, to_core, to_datafusion};
 use crate::expr::to_datum;
-use crate::write::store;
+use crate::write::store_in_zone;
 
 /// The value of an expression of tokens.
 ///
@@ -38,7 +38,7 @@ pub(crate) fn evaluate(state: &SessionState, fragment: &Fragment) -> Result<Scal
             .with_recursion_limit(limit)
             .build()?
             .parse_into_expr()?;
-        keep_numbers(&mut parsed.expr);
+        keep_literals(&mut parsed.expr);
         let expr = state.create_logical_expr_from_sql_expr(parsed, &DFSchema::empty())?;
         match kept_decimal(&expr) {
             Some(exact) => Ok(exact),
@@ -98,23 +98,26 @@ pub(crate) fn simplify_with(expr: Expr, context: SimplifyContext) -> Result<Scal
     }
 }
 
-/// A value as one of a column's type.
+/// A value as one of a column's type; a wall clock is of this zone where it becomes an instant, of UTC if that is `None`.
 ///
 /// # Errors
 /// `SchemaMismatch` naming the column, the value and the type.
-pub(crate) fn cast(value: &ScalarValue, column: &str, data_type: &DataType) -> Result<ScalarValue> {
+pub(crate) fn cast(value: &ScalarValue, column: &str, data_type: &DataType, zone: Option<&str>) -> Result<ScalarValue> {
     let target = arrow_type(data_type);
     if value.data_type() == target {
         return Ok(value.clone());
     }
-    let stored = value.to_array().map_err(to_core).and_then(|array| store(&array, column, &target)).map_err(|e| {
-        let prefix = format!("column {column}: ");
-        to_datafusion(Error::schema_mismatch(format!(
-            "column {column}: {value} is no value of type {}: {}",
-            type_text(&data_type.with_nullable(true)),
-            e.message().strip_prefix(&prefix).unwrap_or(e.message())
-        )))
-    })?;
+    let stored =
+        value.to_array().map_err(to_core).and_then(|array| store_in_zone(&array, column, &target, zone)).map_err(
+            |e| {
+                let prefix = format!("column {column}: ");
+                to_datafusion(Error::schema_mismatch(format!(
+                    "column {column}: {value} is no value of type {}: {}",
+                    type_text(&data_type.with_nullable(true)),
+                    e.message().strip_prefix(&prefix).unwrap_or(e.message())
+                )))
+            },
+        )?;
     ScalarValue::try_from_array(&stored, 0)
 }
 
@@ -123,7 +126,7 @@ pub(crate) fn cast(value: &ScalarValue, column: &str, data_type: &DataType) -> R
 /// # Errors
 /// As [`cast`]; `Unsupported` for types with parts.
 pub(crate) fn datum(value: &ScalarValue, column: &str, data_type: &DataType) -> Result<Option<Datum>> {
-    let cast = cast(value, column, data_type)?;
+    let cast = cast(value, column, data_type, None)?;
     to_datum(&cast, data_type).map_err(|value| {
         to_datafusion(Error::unsupported(format!("a value of type {} for column {column}", value.data_type())))
     })
@@ -143,7 +146,7 @@ pub(crate) fn default_text(value: &ScalarValue, column: &str, data_type: &DataTy
             type_text(&data_type.with_nullable(true))
         ))));
     }
-    let cast = cast(value, column, data_type)?;
+    let cast = cast(value, column, data_type, None)?;
     if cast.is_null() {
         return Ok(None);
     }

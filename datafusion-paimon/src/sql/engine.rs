@@ -17,7 +17,7 @@ use paimon_core::error::Entity;
 
 use super::balance::balance;
 use super::dialect::PaimonDialect;
-use super::number::keep_numbers;
+use super::literals::keep_literals;
 use super::rewrite::rewrite;
 use super::session::Session;
 use super::tokens::{Fragment, hint_text};
@@ -173,13 +173,13 @@ fn prepare(statement: &mut EngineStatement) {
     match statement {
         EngineStatement::Statement(statement) => {
             balance(statement.as_mut());
-            keep_numbers(statement.as_mut());
+            keep_literals(statement.as_mut());
         }
         EngineStatement::Explain(explain) => prepare(&mut explain.statement),
         EngineStatement::CopyTo(copy) => {
             if let CopyToSource::Query(query) = &mut copy.source {
                 balance(query.as_mut());
-                keep_numbers(query.as_mut());
+                keep_literals(query.as_mut());
             }
         }
         EngineStatement::CreateExternalTable(_) | EngineStatement::Reset(_) => {}

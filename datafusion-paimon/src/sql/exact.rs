@@ -2,12 +2,14 @@
 //!
 //! `price = 12345678.13` compares a DECIMAL with a DOUBLE in the engine, and misses the row; `CAST(1.005 AS DECIMAL(10, 2))`
 //! gives 1.00; a TIME column and `TIME '10:00:00'` have no common type. Here the literal becomes a DECIMAL by its text, and
-//! the time one of the column's unit. Invariants: nothing but literals changes, and names of columns stay.
-//! Source: SQL sheet SQL-134, section 3.
+//! the time one of the column's unit. A wall clock that is compared with an instant is one of the session's zone.
+//! Invariants: nothing else changes, and names of columns stay. Source: SQL sheet SQL-048, SQL-134, section 3.
+
+use std::sync::Arc;
 
 use datafusion::arrow::datatypes::{DataType, TimeUnit};
 use datafusion::common::config::ConfigOptions;
-use datafusion::common::tree_node::Transformed;
+use datafusion::common::tree_node::{Transformed, TreeNode};
 use datafusion::common::{DFSchema, ExprSchema, ScalarValue};
 use datafusion::error::Result;
 use datafusion::logical_expr::expr::InList;
@@ -30,17 +32,24 @@ impl FunctionRewrite for ExactLiterals {
         "paimon_exact_literals"
     }
 
-    fn rewrite(&self, expr: Expr, schema: &DFSchema, _: &ConfigOptions) -> Result<Transformed<Expr>> {
+    fn rewrite(&self, expr: Expr, schema: &DFSchema, config: &ConfigOptions) -> Result<Transformed<Expr>> {
+        let zone = config.execution.time_zone.as_deref();
         match expr {
             Expr::BinaryExpr(BinaryExpr { left, op, right }) if compares(op) => {
-                let (new_left, new_right) = (fitted(&left, &right, schema), fitted(&right, &left, schema));
+                let (new_left, new_right) = (fitted(&left, &right, schema, zone), fitted(&right, &left, schema, zone));
                 let changed = new_left.is_some() || new_right.is_some();
                 let (left, right) = (new_left.unwrap_or(*left), new_right.unwrap_or(*right));
                 let expr = Expr::BinaryExpr(BinaryExpr::new(Box::new(left), op, Box::new(right)));
                 Ok(Transformed::new_transformed(expr, changed))
             }
+            // Each bound is compared in a unit of its own.
+            Expr::Between(Between { expr, negated, low, high }) if is_far(&low) || is_far(&high) => {
+                let within = expr.clone().gt_eq(*low).and(expr.lt_eq(*high));
+                let bounds = if negated { !within } else { within };
+                bounds.transform_up(|e| self.rewrite(e, schema, config)).map(|t| Transformed::yes(t.data))
+            }
             Expr::Between(Between { expr, negated, low, high }) => {
-                let (new_low, new_high) = (fitted(&low, &expr, schema), fitted(&high, &expr, schema));
+                let (new_low, new_high) = (fitted(&low, &expr, schema, zone), fitted(&high, &expr, schema, zone));
                 let changed = new_low.is_some() || new_high.is_some();
                 let (low, high) = (new_low.unwrap_or(*low), new_high.unwrap_or(*high));
                 let between = Between::new(expr, negated, Box::new(low), Box::new(high));
@@ -48,7 +57,7 @@ impl FunctionRewrite for ExactLiterals {
             }
             Expr::InList(InList { expr, list, negated }) => {
                 let mut changed = false;
-                let list = list.into_iter().map(|item| match fitted(&item, &expr, schema) {
+                let list = list.into_iter().map(|item| match fitted(&item, &expr, schema, zone) {
                     Some(fitted) => {
                         changed = true;
                         fitted
@@ -118,13 +127,47 @@ pub(crate) fn kept_decimal(expr: &Expr) -> Option<ScalarValue> {
     }
 }
 
-/// A literal that is compared with `other`, at its exact value; `None` if it stays.
-fn fitted(literal: &Expr, other: &Expr, schema: &dyn ExprSchema) -> Option<Expr> {
+/// An expression that is compared with `other`: a literal at its exact value, a wall clock as the instant that it is in the
+/// zone of the session; `None` if it stays.
+fn fitted(literal: &Expr, other: &Expr, schema: &dyn ExprSchema, zone: Option<&str>) -> Option<Expr> {
     if decimal_text(literal).is_some() {
         let other = other.get_type(schema).ok()?;
         return exact_decimal(literal, &other);
     }
     time(literal, other, schema)
+        .or_else(|| beside_far(literal, other, schema))
+        .or_else(|| instant(literal, other, schema, zone?))
+}
+
+/// Nanoseconds that are compared with a time that they cannot hold, as microseconds; `None` for anything else.
+fn beside_far(nanos: &Expr, far: &Expr, schema: &dyn ExprSchema) -> Option<Expr> {
+    let DataType::Timestamp(TimeUnit::Nanosecond, zone) = nanos.get_type(schema).ok()? else { return None };
+    if !is_far(far) {
+        return None;
+    }
+    nanos.clone().cast_to(&DataType::Timestamp(TimeUnit::Microsecond, zone), schema).ok()
+}
+
+/// Whether the expression is a time that nanoseconds cannot hold.
+fn is_far(expr: &Expr) -> bool {
+    let Expr::Cast(Cast { expr, field }) = expr else { return false };
+    let (Expr::Literal(value, _), DataType::Timestamp(_, zone)) = (expr.as_ref(), field.data_type()) else {
+        return false;
+    };
+    let nanos = DataType::Timestamp(TimeUnit::Nanosecond, zone.clone());
+    value.cast_to(field.data_type()).is_ok_and(|time| !time.is_null() && time.cast_to(&nanos).is_err())
+}
+
+/// A wall clock, or text for one, that is compared with an instant; `None` for anything else.
+fn instant(clock: &Expr, other: &Expr, schema: &dyn ExprSchema, zone: &str) -> Option<Expr> {
+    let DataType::Timestamp(unit, Some(shown)) = other.get_type(schema).ok()? else { return None };
+    let unit = match clock.get_type(schema).ok()? {
+        DataType::Timestamp(unit, None) => unit,
+        DataType::Date32 | DataType::Date64 | DataType::Utf8 | DataType::Utf8View | DataType::LargeUtf8 => unit,
+        _ => return None,
+    };
+    let in_zone = |zone: Arc<str>| DataType::Timestamp(unit, Some(zone));
+    clock.clone().cast_to(&in_zone(zone.into()), schema).ok()?.cast_to(&in_zone(shown), schema).ok()
 }
 
 /// A floating point literal as a DECIMAL, if one is wanted.

@@ -12,6 +12,7 @@ mod context;
 mod dialect;
 mod engine;
 mod exact;
+mod literals;
 mod number;
 mod option_names;
 mod parse;

@@ -4,7 +4,6 @@
 //! of a function that gives this DOUBLE but remembers the text; where a DECIMAL is wanted, the text is taken
 //! (`exact.rs`). Source: SQL sheet SQL-134.
 
-use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use datafusion::arrow::datatypes::DataType;
@@ -16,7 +15,7 @@ use datafusion::logical_expr::{
 };
 use datafusion::sql::sqlparser::ast::{
     Expr as Ast, Function, FunctionArg, FunctionArgExpr, FunctionArgumentList, FunctionArguments, Ident, ObjectName,
-    Value, ValueWithSpan, VisitMut, VisitorMut,
+    Value, ValueWithSpan,
 };
 
 const NAME: &str = "__paimon_number";
@@ -30,11 +29,6 @@ pub(crate) fn number_function() -> Arc<ScalarUDF> {
     }))
 }
 
-/// Makes the numbers of a statement that a DOUBLE cannot hold calls of the function.
-pub(crate) fn keep_numbers(statement: &mut impl VisitMut) {
-    let ControlFlow::Continue(()) = statement.visit(&mut Keeper);
-}
-
 /// The text of a number that was kept.
 pub(crate) fn kept_number(expr: &Expr) -> Option<&str> {
     match expr {
@@ -46,19 +40,13 @@ pub(crate) fn kept_number(expr: &Expr) -> Option<&str> {
     }
 }
 
-struct Keeper;
-
-impl VisitorMut for Keeper {
-    type Break = std::convert::Infallible;
-
-    fn post_visit_expr(&mut self, expr: &mut Ast) -> ControlFlow<Self::Break> {
-        if let Ast::Value(ValueWithSpan { value: Value::Number(text, _), .. }) = expr
-            && has_many_digits(text)
-        {
-            let text = Ast::Value(Value::SingleQuotedString(text.clone()).into());
-            *expr = Ast::Function(call(text));
-        }
-        ControlFlow::Continue(())
+/// Makes a number that a DOUBLE cannot hold a call of the function.
+pub(super) fn keep_number(expr: &mut Ast) {
+    if let Ast::Value(ValueWithSpan { value: Value::Number(text, _), .. }) = expr
+        && has_many_digits(text)
+    {
+        let text = Ast::Value(Value::SingleQuotedString(text.clone()).into());
+        *expr = Ast::Function(call(text));
     }
 }
 
@@ -137,32 +125,5 @@ impl ScalarUDFImpl for NumberFunction {
 
     fn simplify(&self, args: Vec<Expr>, _: &SimplifyContext) -> Result<ExprSimplifyResult> {
         Ok(ExprSimplifyResult::Simplified(Expr::Literal(value_of(&args)?, None)))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use datafusion::sql::sqlparser::parser::Parser;
-
-    use super::*;
-    use crate::sql::dialect::PaimonDialect;
-
-    #[test]
-    fn only_numbers_beyond_a_double_are_kept() {
-        let cases = [
-            ("1.5", "1.5"),
-            ("0.00000000000000000001", "0.00000000000000000001"),
-            ("1234567890.123456789", "__paimon_number('1234567890.123456789')"),
-            ("18446744073709551615", "18446744073709551615"),
-            ("- 9223372036854775808", "-9223372036854775808"),
-            ("12345678901234567890123", "__paimon_number('12345678901234567890123')"),
-            ("1e300", "1e300"),
-            ("a + 3.14159265358979323846", "a + __paimon_number('3.14159265358979323846')"),
-        ];
-        for (sql, expected) in cases {
-            let mut expr = Parser::new(&PaimonDialect).try_with_sql(sql).unwrap().parse_expr().unwrap();
-            keep_numbers(&mut expr);
-            assert_eq!(expr.to_string(), expected);
-        }
     }
 }

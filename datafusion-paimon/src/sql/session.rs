@@ -59,6 +59,11 @@ pub(crate) struct Session<'a> {
 }
 
 impl<'a> Session<'a> {
+    /// The zone of wall clocks, if the session has one.
+    pub(crate) fn zone(&self) -> Option<&str> {
+        self.state.config().options().execution.time_zone.as_deref()
+    }
+
     /// The session as it is now.
     pub(crate) fn new(context: &'a SessionContext) -> Self {
         Self { context, state: context.state() }

@@ -5,6 +5,6 @@ mod insert;
 mod store;
 mod uncommitted;
 
-pub(crate) use store::store;
+pub(crate) use store::{has_instants, store_in_zone};
 
 pub use insert::{InputOnCaller, WriteMode, insert_plan};

@@ -36,6 +36,37 @@ pub(crate) fn store(array: &ArrayRef, column: &str, target: &DataType) -> Result
     Ok(stored)
 }
 
+/// As [`store`], but what has no zone of its own is of this one where it becomes an instant; `None` is UTC.
+///
+/// # Errors
+/// As [`store`].
+pub(crate) fn store_in_zone(array: &ArrayRef, column: &str, target: &DataType, zone: Option<&str>) -> Result<ArrayRef> {
+    match zone {
+        Some(zone) if has_instants(target) => strict(&store(array, column, &in_zone(target, zone))?, column, target),
+        _ => store(array, column, target),
+    }
+}
+
+/// Whether values of this type are or hold points in time of a zone.
+pub(crate) fn has_instants(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Timestamp(_, zone) => zone.is_some(),
+        other => parts(other).is_some_and(|parts| parts.iter().any(|part| has_instants(part.data_type()))),
+    }
+}
+
+/// The type with its points in time in a zone.
+fn in_zone(data_type: &DataType, zone: &str) -> DataType {
+    let part = |field: &Arc<Field>| Arc::new(field.as_ref().clone().with_data_type(in_zone(field.data_type(), zone)));
+    match data_type {
+        DataType::Timestamp(unit, Some(_)) => DataType::Timestamp(*unit, Some(zone.into())),
+        DataType::List(field) => DataType::List(part(field)),
+        DataType::Map(field, sorted) => DataType::Map(part(field), *sorted),
+        DataType::Struct(fields) => DataType::Struct(fields.iter().map(part).collect()),
+        other => other.clone(),
+    }
+}
+
 fn strict(array: &ArrayRef, column: &str, target: &DataType) -> Result<ArrayRef> {
     let options = CastOptions { safe: false, ..CastOptions::default() };
     cast_with_options(array, target, &options).map_err(|e| Error::schema_mismatch(format!("column {column}: {e}")))

@@ -14,7 +14,7 @@ mod rolling;
 mod stats;
 
 pub(crate) use file_filter::devolve;
-pub use reader::{DataFileReader, FileRequest, key_value_fields};
+pub use reader::{DataFileReader, FileRequest, key_value_fields, missing_data_file};
 pub use rolling::{FileLayout, RollingWriter, WriterConfig};
 
 #[cfg(test)]

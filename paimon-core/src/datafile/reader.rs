@@ -10,7 +10,7 @@ use futures::stream::{self, StreamExt};
 
 use super::column_map::{Adapt, map_column};
 use super::file_filter::devolve;
-use crate::error::{Error, Result, ResultExt};
+use crate::error::{Entity, Error, ErrorKind, Result, ResultExt};
 use crate::format::{BatchStream, FooterCache, InputFile, ReadRequest, file_format};
 use crate::meta::Schemas;
 use crate::options::Options;
@@ -100,7 +100,10 @@ impl DataFileReader {
     /// As [`DataFileReader::read`].
     pub async fn read_rows(&self, request: FileRequest, rows: Option<BooleanBuffer>) -> Result<BatchStream> {
         let path = request.path.clone();
-        self.start(request, rows).await.context("file", path)
+        match self.start(request, rows).await {
+            Err(error) if error.kind() == ErrorKind::NotFound(Entity::File) => Err(missing_data_file(&path)),
+            result => result.context("file", path),
+        }
     }
 
     async fn start(&self, request: FileRequest, rows: Option<BooleanBuffer>) -> Result<BatchStream> {
@@ -134,6 +137,12 @@ impl DataFileReader {
         let path = input.path;
         Ok(batches.map(move |b| b.and_then(|b| plan.apply(&b)).context("file", &path)).boxed())
     }
+}
+
+/// What is said of a data file that a plan names but the store does not have.
+pub fn missing_data_file(path: &str) -> Error {
+    let message = "the data file does not exist: the snapshot that was planned may have expired since, then plan again";
+    Error::not_found(Entity::File, message).with_context("file", path)
 }
 
 /// The same batches; an error if they do not have as many rows as metadata says, for some formats do not notice that a

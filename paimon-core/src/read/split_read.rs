@@ -20,6 +20,7 @@ use crate::predicate::Predicate;
 use crate::runtime::Resources;
 use crate::scan::{RowRange, SortedRun, Split, sections};
 use crate::spec::DataFileMeta;
+use crate::storage::Location;
 use crate::table::Table;
 use crate::types::{DataField, RowType, sequence_number_field, to_arrow_schema, value_kind_field};
 
@@ -48,8 +49,10 @@ impl SplitRead {
     /// The rows of a split.
     ///
     /// # Errors
-    /// `Unsupported` before any byte is read; `Corrupt` for keys that cannot be decoded.
+    /// `InvalidInput` for a split of another table and `Unsupported`, before any byte is read; `Corrupt` for keys that cannot
+    /// be decoded.
     pub(super) fn read(self: &Arc<Self>, split: &Split) -> Result<BatchStream> {
+        self.check_location(split)?;
         if split.fallback {
             return Ok(fallback::fallback(self, split));
         }
@@ -76,6 +79,22 @@ impl SplitRead {
                 Ok(parts.try_flatten().boxed())
             }
         }
+    }
+
+    /// Files of another table would be read as rows of this one.
+    fn check_location(&self, split: &Split) -> Result<()> {
+        if split.bucket_path.is_empty() {
+            return Ok(());
+        }
+        let location = self.table.location();
+        if Location::parse(location)?.holds(&Location::parse(&split.bucket_path)?) {
+            return Ok(());
+        }
+        Err(Error::invalid_input(format!(
+            "the split is of another table: its bucket {} is not in the directory {location} of {}",
+            split.bucket_path,
+            self.table.identifier()
+        )))
     }
 
     /// The directory of a split's bucket; some forms of serialised splits do not say it.

@@ -71,7 +71,7 @@ impl TableRead {
     /// batches of different splits come as they are ready. Needs a Tokio runtime. Dropping the stream ends the work.
     ///
     /// # Errors
-    /// `Unsupported` before any byte is read; later `Corrupt`, `NotFound(File)`, `Storage` or `MemoryExhausted` from the
+    /// `InvalidInput` for a split of another table and `Unsupported`, before any byte is read; later `Corrupt`, `NotFound(File)`, `Storage` or `MemoryExhausted` from the
     /// stream.
     pub fn to_arrow(&self, splits: &[Split]) -> Result<BatchStream> {
         // Few splits leave room for more than one task each, and the last of many alone.

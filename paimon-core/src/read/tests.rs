@@ -242,5 +242,19 @@ fn a_file_that_is_gone_is_an_error_that_names_it() {
         let error = collect(bucket.read(&[0], None, false).to_arrow(&[split])).await.unwrap_err();
         assert!(matches!(error.kind(), ErrorKind::NotFound(_)), "{error}");
         assert!(error.to_string().contains(&files[0].file_name), "{error}");
+        assert!(error.message().contains("may have expired"), "{error}");
+    });
+}
+
+#[test]
+fn a_split_of_another_table_is_refused_before_a_byte_is_read() {
+    let (bucket, other) = (TestBucket::new(&[]), TestBucket::new(&[]));
+    block_on(async {
+        let files = other.flush(&[row(1, None, 1, 0)], 0).await;
+        let mut split = other.split(&files);
+        split.bucket_path = "/elsewhere/bucket-0".to_owned();
+        let error = bucket.read(&[0], None, false).to_arrow(&[split]).err().unwrap();
+        assert_eq!(error.kind(), ErrorKind::InvalidInput, "{error}");
+        assert!(error.message().contains("another table"), "{error}");
     });
 }

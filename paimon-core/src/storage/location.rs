@@ -52,6 +52,14 @@ impl Location {
         self.scheme.as_deref().is_none_or(|s| s.eq_ignore_ascii_case("file"))
     }
 
+    /// Whether the other one is below this one, or the same.
+    pub(crate) fn holds(&self, other: &Self) -> bool {
+        let same_store =
+            self.is_local() && other.is_local() || (&self.scheme, &self.authority) == (&other.scheme, &other.authority);
+        let below = other.path.strip_prefix(self.path.trim_end_matches('/'));
+        same_store && below.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    }
+
     /// The path without the slash in front, as operators rooted at `/` want it.
     pub(crate) fn relative_path(&self) -> &str {
         self.path.trim_start_matches('/')
@@ -129,6 +137,27 @@ mod tests {
         ];
         for (text, expected) in cases {
             assert_eq!(Location::parse(text).unwrap().to_string(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_a_location_holds() {
+        let cases = [
+            ("/w/t", "/w/t/bucket-0", true),
+            ("/w/t", "/w/t", true),
+            ("/", "/w", true),
+            ("/w/t", "file:///w/t/p=1/bucket-0", true),
+            ("file:/w/t", "/w/t/../t/bucket-0", true),
+            ("/w/t", "/w/t2/bucket-0", false),
+            ("/w/t", "/w", false),
+            ("/w/t", "/w/t/../u/bucket-0", false),
+            ("/w/t", "memory:/w/t/bucket-0", false),
+            ("s3://a/w", "s3://b/w/bucket-0", false),
+            ("s3://a/w", "s3://a/w/bucket-0", true),
+        ];
+        for (outer, inner, expected) in cases {
+            let [outer, inner] = [outer, inner].map(|text| Location::parse(text).unwrap());
+            assert_eq!(outer.holds(&inner), expected, "{outer} {inner}");
         }
     }
 

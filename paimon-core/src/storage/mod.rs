@@ -19,4 +19,5 @@ mod schemes;
 
 pub(crate) use failure::unless_gone;
 pub use file_io::{FileIO, FileStatus};
+pub(crate) use location::Location;
 pub use new_file::NewFile;

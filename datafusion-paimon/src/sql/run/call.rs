@@ -53,7 +53,7 @@ impl Session<'_> {
 
     /// Times as milliseconds since the epoch, read in the zone of the session.
     fn with_instants(&self, procedure: &str, mut arguments: Vec<Argument>) -> Vec<Argument> {
-        let zone = self.state.config().options().execution.time_zone.as_deref();
+        let zone = self.zone();
         let Some(procedure) = list().find(|p| p.name == procedure) else { return arguments };
         for (position, argument) in arguments.iter_mut().enumerate() {
             let parameter = match &argument.name {

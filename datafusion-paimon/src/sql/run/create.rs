@@ -15,12 +15,12 @@ use datafusion::sql::sqlparser::ast::{Query, Statement as Ast};
 use futures::FutureExt;
 use paimon_core::error::Entity;
 use paimon_core::runtime::{finish_in_background, supervised};
-use paimon_core::types::{DataField, arrow_type, field_from_arrow};
+use paimon_core::types::{DataField, field_from_arrow};
 use paimon_core::{Catalog, Error, ErrorKind, Identifier, Schema};
 
 use crate::catalog::PaimonCatalogProvider;
 use crate::error::to_datafusion;
-use crate::sql::assign::assign;
+use crate::sql::assign::assign_where_needed;
 use crate::sql::constant::{default_text, evaluate_constant};
 use crate::sql::parse::cursor::Name;
 use crate::sql::session::{ObjectPath, Session};
@@ -136,7 +136,7 @@ impl Session<'_> {
         };
         let fields = self.fields_of_query(table, &plan)?;
         let schema = complete(Schema { fields: fields.clone(), ..Schema::default() }, table, false)?;
-        let input = positional(plan, &fields)?;
+        let input = positional(plan, &fields, self.zone())?;
         let (catalog, created) = (Arc::clone(provider.catalog()), identifier.clone());
         // Creating does not stop when the statement is given up: then the table is handed over in the background.
         let work = async move {
@@ -276,18 +276,15 @@ async fn exists(provider: &PaimonCatalogProvider, path: &ObjectPath) -> Result<b
     }
 }
 
-/// The columns of a plan by position, under the names of a table. The writer casts those without parts.
-fn positional(plan: LogicalPlan, fields: &[DataField]) -> Result<LogicalPlan> {
+/// The columns of a plan by position, under the names of a table.
+fn positional(plan: LogicalPlan, fields: &[DataField], zone: Option<&str>) -> Result<LogicalPlan> {
     let schema = plan.schema().clone();
     let exprs = fields
         .iter()
         .enumerate()
         .map(|(i, field)| {
             let column = Expr::Column(PlanColumn::from(schema.qualified_field(i)));
-            let nested = field.data_type.is_nested();
-            let target = arrow_type(&field.data_type);
-            let column = if nested { assign(column, &field.name, &target, &schema)? } else { column };
-            Ok(column.alias(&field.name))
+            Ok(assign_where_needed(column, field, &schema, zone)?.alias(&field.name))
         })
         .collect::<Result<Vec<_>>>()?;
     LogicalPlanBuilder::from(plan).project(exprs)?.build()

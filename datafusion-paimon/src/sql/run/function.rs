@@ -20,7 +20,7 @@ use paimon_core::types::arrow_type;
 
 use crate::error::to_datafusion;
 use crate::sql::dialect::PaimonDialect;
-use crate::sql::number::keep_numbers;
+use crate::sql::literals::keep_literals;
 use crate::sql::session::Session;
 use crate::sql::statement::CreateFunction;
 
@@ -45,7 +45,7 @@ impl Session<'_> {
             .with_recursion_limit(limit)
             .build()?
             .parse_into_expr()?;
-        keep_numbers(&mut parsed.expr);
+        keep_literals(&mut parsed.expr);
         let body = self.state.create_logical_expr_from_sql_expr(parsed, &schema)?;
         // Calls are expanded after the engine has brought types together, so that the body must have been through it.
         let simplify =

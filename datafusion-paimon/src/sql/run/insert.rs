@@ -24,8 +24,9 @@ use paimon_core::{Error, Table};
 use super::partition::partition_column;
 use crate::catalog::PaimonCatalogProvider;
 use crate::error::{to_datafusion, unsupported};
-use crate::sql::assign::assign;
-use crate::sql::constant::{cast, evaluate};
+use crate::expr::to_scalar;
+use crate::sql::assign::assign_where_needed;
+use crate::sql::constant::cast;
 use crate::sql::exact::kept_decimal;
 use crate::sql::parse::cursor::Cursor;
 use crate::sql::session::{ObjectPath, Session};
@@ -60,7 +61,7 @@ impl Session<'_> {
             None => Source { plan: LogicalPlanBuilder::empty(true).build()?, by_name: true },
         };
         let given = if insert.source.is_some() { given } else { Vec::new() };
-        let input = rows(&table, input, &given, &fixed)?;
+        let input = rows(&table, input, &given, &fixed, self.zone())?;
         Ok(self.write_plan(&path, table, mode, input))
     }
 
@@ -114,13 +115,9 @@ impl Session<'_> {
         let spec = insert.partition.as_deref().unwrap_or_default();
         let values = self.partition_spec(table, spec)?;
         let mut fixed = BTreeMap::new();
-        for (name, expression) in spec {
-            let Some(expression) = expression else { continue };
+        for (name, value) in &values {
             let field = partition_column(table, name)?;
-            let scalar = match values.get(name) {
-                Some(Some(_)) => cast(&evaluate(&self.state, expression)?, name, &field.data_type)?,
-                _ => ScalarValue::try_from(&arrow_type(&field.data_type))?,
-            };
+            let scalar = to_scalar(value.as_ref(), &arrow_type(&field.data_type)).map_err(to_datafusion)?;
             fixed.insert(name.clone(), scalar);
         }
         let mode = match (insert.overwrite, values.is_empty()) {
@@ -255,7 +252,13 @@ fn must_be_given(table: &Table, field: &DataField) -> DataFusionError {
 }
 
 /// The source with all columns of the table, in its order and with its types.
-fn rows(table: &Table, source: Source, given: &[String], fixed: &BTreeMap<String, ScalarValue>) -> Result<LogicalPlan> {
+fn rows(
+    table: &Table,
+    source: Source,
+    given: &[String],
+    fixed: &BTreeMap<String, ScalarValue>,
+    zone: Option<&str>,
+) -> Result<LogicalPlan> {
     let schema = Arc::clone(source.plan.schema());
     let mut exprs = Vec::with_capacity(table.schema().fields.len());
     for field in &table.schema().fields {
@@ -267,15 +270,13 @@ fn rows(table: &Table, source: Source, given: &[String], fixed: &BTreeMap<String
             (None, None) => match &field.default_value {
                 Some(text) => {
                     let text = ScalarValue::Utf8(Some(text.clone()));
-                    Expr::Literal(cast(&text, &field.name, &field.data_type)?, None)
+                    Expr::Literal(cast(&text, &field.name, &field.data_type, None)?, None)
                 }
                 None if !field.data_type.is_nullable() => return Err(must_be_given(table, field)),
                 None => Expr::Literal(ScalarValue::try_from(&data_type)?, None),
             },
         };
-        // The writer stores columns without parts itself.
-        let expr = if field.data_type.is_nested() { assign(expr, &field.name, &data_type, &schema)? } else { expr };
-        exprs.push(expr.alias(&field.name));
+        exprs.push(assign_where_needed(expr, field, &schema, zone)?.alias(&field.name));
     }
     LogicalPlanBuilder::from(source.plan).project(exprs)?.build()
 }

@@ -65,15 +65,15 @@ impl Session<'_> {
     /// One value for a column.
     fn cell(&self, value: Ast, field: &DataField) -> Result<Expr> {
         if let Some(literal) = literal(&value, &field.data_type) {
-            return Ok(Expr::Literal(cast(&literal, &field.name, &field.data_type)?, None));
+            return Ok(Expr::Literal(cast(&literal, &field.name, &field.data_type, self.zone())?, None));
         }
         let expr = self
             .state
             .create_logical_expr_from_sql_expr(ExprWithAlias { expr: value, alias: None }, &DFSchema::empty())?;
         if let (DataType::Decimal(_), Some(exact)) = (&field.data_type, kept_decimal(&expr)) {
-            return Ok(Expr::Literal(cast(&exact, &field.name, &field.data_type)?, None));
+            return Ok(Expr::Literal(cast(&exact, &field.name, &field.data_type, None)?, None));
         }
-        assign(expr, &field.name, &arrow_type(&field.data_type), &DFSchema::empty())
+        assign(expr, &field.name, &arrow_type(&field.data_type), &DFSchema::empty(), self.zone())
     }
 }
 
