@@ -222,6 +222,10 @@ pub(crate) struct PyTableCommit {
 }
 
 impl PyTableCommit {
+    fn closed(py: Python<'_>) -> PyErr {
+        raise(py, "StateError", "this committer is closed")
+    }
+
     fn take(&self, py: Python<'_>) -> PyResult<()> {
         let mut state = lock(&self.state);
         match *state {
@@ -230,7 +234,7 @@ impl PyTableCommit {
                 Ok(())
             }
             State::Used => Err(raise(py, "StateError", "this committer has committed; make a new one")),
-            State::Closed => Err(raise(py, "StateError", "this committer is closed")),
+            State::Closed => Err(Self::closed(py)),
         }
     }
 
@@ -270,6 +274,9 @@ impl PyTableCommit {
 
     /// Deletes the files of messages that were not committed.
     fn abort(&self, py: Python<'_>, messages: &Bound<'_, PyAny>) -> PyResult<()> {
+        if matches!(*lock(&self.state), State::Closed) {
+            return Err(Self::closed(py));
+        }
         let messages = self.messages(py, messages)?;
         let commit = self.commit.clone();
         wait(py, async move { commit.abort(messages).await })

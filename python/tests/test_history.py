@@ -239,7 +239,8 @@ def test_py_122_options_of_reads(env, keyed):
             keyed.new_read_builder({key: "1"})
     with pytest.raises(NotImplementedError, match="scan.ignore-lost-files"):
         keyed.new_read_builder({"scan.ignore-lost-files": "true"})
-    for key, value in (("bucket", "-1"), ("bucket", "9"), ("read.batch-size", "0")):
+    wrong = (("bucket", "-1"), ("bucket", "9"), ("read.batch-size", "0"), ("sequence.field", "v"))
+    for key, value in (*wrong, ("sequence.field.sort-order", "descending")):
         with pytest.raises(ValueError, match=key):
             env.read(keyed, options={key: value})
     assert env.read(keyed, options={"read.batch-size": "1", "scan.bucket": "0"}) == [(1, "c")]

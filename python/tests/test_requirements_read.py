@@ -185,6 +185,25 @@ def test_py_134_splits(t):
     assert sum(s.row_count() for s in splits) == 6 and not any(s.is_streaming() for s in splits)
 
 
+def test_splits_of_another_table_are_refused(env, t):
+    env.sql("CREATE TABLE paimon.db.other AS SELECT * FROM paimon.db.t")
+    other = env.table("other").new_read_builder()
+    splits = t.new_read_builder().new_scan().plan().splits()
+    for given in (splits, [module.Split.deserialize(s.serialize()) for s in splits]):
+        with pytest.raises(ValueError, match="another table"):
+            other.new_read().read(given)
+
+
+def test_a_file_that_expired_after_the_plan_is_named(env):
+    env.sql("CREATE TABLE paimon.db.e (a INT) WITH ('snapshot.num-retained.min' = '1', 'snapshot.num-retained.max' = '1')")
+    env.sql("INSERT INTO paimon.db.e VALUES (1)")
+    builder = env.table("e").new_read_builder()
+    splits = builder.new_scan().plan().splits()
+    env.sql("INSERT OVERWRITE paimon.db.e VALUES (2)")
+    with pytest.raises(module.MissingFileError, match=r"may have expired.*data-.*parquet"):
+        builder.new_read().read(splits)
+
+
 def test_py_135_splits_travel(t):
     builder = t.new_read_builder()
     splits = builder.new_scan().plan().splits()

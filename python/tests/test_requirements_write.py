@@ -165,7 +165,7 @@ def test_py_211_close(env):
         thing.close()
     with pytest.raises(RuntimeError):
         writer.write_arrow(batch(a=(I32, [1])))
-    for use in (lambda: commit.commit([]), commit.truncate_table, writer.prepare_commit):
+    for use in (lambda: commit.commit([]), lambda: commit.abort([]), commit.truncate_table, writer.prepare_commit):
         with pytest.raises(RuntimeError):
             use()
     assert glob.glob(env.path("t", "bucket-*", "*")) == []

@@ -272,3 +272,21 @@ pub fn ok_batch() -> Result<RecordBatch> {
     let column: ArrayRef = Arc::new(StringArray::from(vec!["OK"]));
     Ok(RecordBatch::try_new(ok_schema(), vec![column])?)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_documentation_names_every_procedure_and_argument() {
+        let text = include_str!("../../../docs/PROCEDURES.md");
+        for procedure in list() {
+            let row = text.lines().find(|l| l.starts_with('|') && l.contains(&format!("`{}`", procedure.name)));
+            let row = row.unwrap_or_else(|| panic!("{} is not documented", procedure.name));
+            for parameter in procedure.parameters {
+                let place = if parameter.supported { row } else { text };
+                assert!(place.contains(&format!("`{}`", parameter.name)), "{}: {}", procedure.name, parameter.name);
+            }
+        }
+    }
+}

@@ -351,7 +351,9 @@ class ReadBuilder:
     def with_filter(self, predicate: _Predicate) -> Self:
         """Rows of the result satisfy this predicate in dictionary form; replaces an earlier one.
 
-        `{"method": .., "field": .., "literals": [..]}`, or `{"method": "and" or "or", "children": [..]}`. Null satisfies
+        `{"method": .., "field": .., "literals": [..]}`, or `{"method": "and" or "or", "children": [..]}`. Methods of no literal:
+        `isNull`, `isNotNull`; of one: `equal`, `notEqual`, `lessThan`, `lessOrEqual`, `greaterThan`, `greaterOrEqual`,
+        `startsWith`, `endsWith`, `contains`, `like`; of two: `between`, `notBetween`; of any: `in`, `notIn`. Null satisfies
         `isNull` only; NaN equals NaN and is above all numbers, and -0.0 is below 0.0. Mistakes surface here: `PaimonValueError`
         for wrong keys, columns, numbers or types of literals, `UnsupportedError` for other methods, nested fields and literals
         of nested types.

@@ -32,6 +32,10 @@ pub const IMMUTABLE_OPTIONS: [&str; 22] = [
     "type",
 ];
 
+/// Options that may change, but not for one use of a table: files lie in buckets of the stored count, and which row of a key
+/// wins was decided by the stored sequence when files were compacted.
+const FIXED_FOR_USE: [&str; 3] = ["bucket", "sequence.field", "sequence.field.sort-order"];
+
 fn fixed(key: &str) -> Error {
     Error::invalid_config(format!("Change '{key}' is not supported yet."))
 }
@@ -42,8 +46,7 @@ fn fixed(key: &str) -> Error {
 /// `InvalidConfig` naming the option.
 pub fn check_dynamic_options(stored: &Options, dynamic: &BTreeMap<String, Option<String>>) -> Result<()> {
     dynamic.iter().try_for_each(|(key, value)| {
-        // Files lie in buckets of the stored count: a change needs a new schema and a rewrite.
-        if key == "bucket" && stored.get(key) != value.as_deref() {
+        if FIXED_FOR_USE.contains(&key.as_str()) && stored.get(key) != value.as_deref() {
             return Err(fixed(key));
         }
         check_change(stored, key, value.as_deref(), true)

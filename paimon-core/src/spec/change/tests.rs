@@ -336,6 +336,7 @@ fn dynamic_options_may_not_change_what_is_fixed() {
     assert!(check("scan.snapshot-id", Some("1")).is_ok());
     assert!(check("merge-engine", None).is_ok());
     assert!(check("bucket", None).is_err());
+    assert!(check("sequence.field", Some("v")).is_err());
 }
 
 #[test]
