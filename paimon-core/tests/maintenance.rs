@@ -2,9 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use paimon_core::maintain::{ExpireConfig, expire_snapshots, rollback_to};
 use paimon_core::{ErrorKind, Identifier, Result, Table};
+use tokio::task::JoinSet;
 
 use crate::common::{read, rows, warehouse, write};
 
@@ -56,6 +59,51 @@ async fn rollback_forgets_later_snapshots() -> Result<()> {
     assert!(table.tags().list().await?.is_empty());
     write(&table, &[(2, "d")]).await?;
     assert_eq!(read(&table).await?, rows(&[(1, "a"), (2, "d")]));
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_rollback_beside_writers_leaves_a_whole_table() -> Result<()> {
+    let w = warehouse().await?;
+    let table = w.table("t", false, &[("commit.max-retries", "1000")]).await?;
+    for i in 0..4 {
+        write(&table, &[(i, "before")]).await?;
+    }
+    let stop = Arc::new(AtomicBool::new(false));
+    let mut writers: JoinSet<Result<i32>> = JoinSet::new();
+    for writer in 0..3 {
+        let (table, stop) = (table.clone(), Arc::clone(&stop));
+        writers.spawn(async move {
+            let mut count = 0;
+            while !stop.load(Ordering::Relaxed) {
+                write(&table, &[(writer, "during")]).await?;
+                count += 1;
+            }
+            Ok(count)
+        });
+    }
+    for _ in 0..12 {
+        tokio::time::sleep(std::time::Duration::from_millis(40)).await;
+        let ids = table.snapshots().ids().await?;
+        let target = ids[ids.len().saturating_sub(3)];
+        if let Some(target) = table.snapshots().find(target).await? {
+            rollback_to(&table, &target).await?;
+        }
+    }
+    stop.store(true, Ordering::Relaxed);
+    for written in writers.join_all().await {
+        assert!(written? > 0);
+    }
+    let ids = table.snapshots().ids().await?;
+    let (first, last) = (ids[0], ids[ids.len() - 1]);
+    assert_eq!(ids, (first..=last).collect::<Vec<_>>());
+    for id in ids {
+        assert!(!at(&table, "scan.snapshot-id", &id.to_string()).await?.is_empty());
+    }
+    let before = read(&table).await?.len();
+    write(&table, &[(9, "after")]).await?;
+    assert_eq!(read(&table).await?.len(), before + 1);
+    assert_eq!(data_files(&table), live_files(&table).await?);
     Ok(())
 }
 
@@ -207,7 +255,7 @@ async fn runs_at_once_do_no_harm() -> Result<()> {
     }
     let config =
         ExpireConfig { retain_min: 2, retain_max: 2, time_retained: std::time::Duration::ZERO, max_deletes: 7 };
-    let mut runs = tokio::task::JoinSet::new();
+    let mut runs = JoinSet::new();
     for _ in 0..6 {
         let table = table.clone();
         runs.spawn(async move {

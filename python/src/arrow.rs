@@ -1,10 +1,12 @@
 //! Batches, schemas and streams between Python and Arrow, over the Arrow PyCapsule interface.
 //!
-//! Invariants: nothing is copied; results are objects of `pyarrow`, which is imported only when one is made.
+//! Invariants: what Python gives is checked as a whole before anything else sees it, for Arrow's kernels trust offsets and
+//! text; nothing is copied; results are objects of `pyarrow`, which is imported only when one is made.
 
-use ::arrow::array::{RecordBatch, RecordBatchReader};
+use ::arrow::array::{Array, RecordBatch, RecordBatchReader};
 use ::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
-use pyo3::exceptions::{PyImportError, PyTypeError};
+use ::arrow::error::ArrowError;
+use pyo3::exceptions::{PyImportError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
 
@@ -18,6 +20,25 @@ fn pyarrow(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
     })
 }
 
+/// The array, if its offsets and texts are what its type says.
+fn sound<A: AsRef<dyn Array>>(array: A, name: &str) -> PyResult<A> {
+    match array.as_ref().to_data().validate_full() {
+        Ok(()) => Ok(array),
+        Err(error) => Err(PyValueError::new_err(format!("{name} is no valid Arrow array: {error}"))),
+    }
+}
+
+fn sound_batch(batch: RecordBatch) -> PyResult<RecordBatch> {
+    for (field, column) in batch.schema_ref().fields().iter().zip(batch.columns()) {
+        sound(column, &format!("column {}", field.name()))?;
+    }
+    Ok(batch)
+}
+
+fn next_batch(batch: Result<RecordBatch, ArrowError>) -> PyResult<RecordBatch> {
+    sound_batch(batch.map_err(|e| PyValueError::new_err(e.to_string()))?)
+}
+
 /// A batch from an object with `__arrow_c_array__`.
 pub(crate) fn batch_from_py(object: &Bound<'_, PyAny>) -> PyResult<RecordBatch> {
     if !object.hasattr("__arrow_c_array__")? {
@@ -25,7 +46,8 @@ pub(crate) fn batch_from_py(object: &Bound<'_, PyAny>) -> PyResult<RecordBatch> 
         return Err(PyTypeError::new_err(format!("expected a pyarrow.RecordBatch, found {found}")));
     }
     let pair = object.call_method0("__arrow_c_array__")?.cast_into::<PyTuple>()?;
-    capsule::import_batch(pair.get_item(0)?.cast::<PyCapsule>()?, pair.get_item(1)?.cast::<PyCapsule>()?)
+    let (schema, array) = (pair.get_item(0)?, pair.get_item(1)?);
+    sound_batch(capsule::import_batch(schema.cast::<PyCapsule>()?, array.cast::<PyCapsule>()?)?)
 }
 
 /// The batches of an object with `__arrow_c_array__` or `__arrow_c_stream__`, each as it is asked for.
@@ -44,7 +66,7 @@ pub(crate) fn for_each_batch(
     }
     let stream = object.call_method0("__arrow_c_stream__")?;
     for batch in capsule::import_stream(stream.cast::<PyCapsule>()?)? {
-        consume(batch.map_err(|e| pyo3::exceptions::PyValueError::new_err(e.to_string()))?)?;
+        consume(next_batch(batch)?)?;
     }
     Ok(())
 }
@@ -58,8 +80,7 @@ pub(crate) fn batches_from_py(object: &Bound<'_, PyAny>) -> PyResult<(SchemaRef,
     let stream = object.call_method0("__arrow_c_stream__")?;
     let reader = capsule::import_stream(stream.cast::<PyCapsule>()?)?;
     let schema = reader.schema();
-    let batches = reader.collect::<Result<Vec<_>, _>>();
-    Ok((schema, batches.map_err(|e| pyo3::exceptions::PyValueError::new_err(e.to_string()))?))
+    Ok((schema, reader.map(next_batch).collect::<PyResult<_>>()?))
 }
 
 /// A schema from an object with `__arrow_c_schema__`.
@@ -153,7 +174,7 @@ pub(crate) fn stream_capsule<'py>(
 }
 
 /// A `pyarrow.Array`.
-pub(crate) fn array_to_py<'py>(py: Python<'py>, array: &dyn ::arrow::array::Array) -> PyResult<Bound<'py, PyAny>> {
+pub(crate) fn array_to_py<'py>(py: Python<'py>, array: &dyn Array) -> PyResult<Bound<'py, PyAny>> {
     let (schema, array) = capsule::export_array(py, array)?;
     pyarrow(py)?.getattr("Array")?.call_method1("_import_from_c_capsule", (schema, array))
 }
@@ -165,5 +186,6 @@ pub(crate) fn array_from_py(object: &Bound<'_, PyAny>) -> PyResult<::arrow::arra
         return Err(PyTypeError::new_err(format!("expected a pyarrow.Array, found {found}")));
     }
     let pair = object.call_method0("__arrow_c_array__")?.cast_into::<PyTuple>()?;
-    capsule::import_array(pair.get_item(0)?.cast::<PyCapsule>()?, pair.get_item(1)?.cast::<PyCapsule>()?)
+    let (schema, array) = (pair.get_item(0)?, pair.get_item(1)?);
+    sound(capsule::import_array(schema.cast::<PyCapsule>()?, array.cast::<PyCapsule>()?)?, "the result")
 }

@@ -12,6 +12,7 @@ import time
 
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.parquet as parquet
 import pytest
 from conftest import batch, to_rows, write
 
@@ -425,6 +426,24 @@ def test_handles_of_a_table_that_was_made_again(env, key):
         writer.write_arrow(batch(table.schema().to_arrow()))
         again.new_commit().commit(writer.prepare_commit())
     assert env.rows("SELECT a, x FROM paimon.db.t") == [(5, "x")]
+
+
+def test_a_flipped_bit_in_a_page_of_java_is_an_error(java):
+    """Java's writer stores a checksum with every page."""
+    table = java("append_unaware")
+    for path in pathlib.Path(table.path("t")).rglob("data-*.parquet"):
+        column = parquet.ParquetFile(path).metadata.row_group(0).column(0)
+        start = column.data_page_offset if column.dictionary_page_offset is None else column.dictionary_page_offset
+        content = bytearray(path.read_bytes())
+        content[start + column.total_compressed_size - 1] ^= 1
+        path.write_bytes(content)
+    builder = table.table().new_read_builder()
+    for read in (
+        lambda: table.sql("SELECT * FROM t"),
+        lambda: list(builder.new_read().read(builder.new_scan().plan().splits())),
+    ):
+        with pytest.raises(module.CorruptError, match=r"data-.*\.parquet"):
+            read()
 
 
 @pytest.mark.parametrize("damage", ["gone", "cut", "pages"])

@@ -304,3 +304,17 @@ def test_py_234_metrics(keyed):
     assert sorted(metrics) == sorted(["tasks", "files_removed", "files_added", "rows_written", "bytes_written", "changelog_files_added",
                                       "changelog_rows_written", "changelog_bytes_written"])
     assert all(type(v) is int for v in metrics.values())
+
+
+def test_text_that_is_no_utf8_is_refused_where_it_comes_in(env):
+    bad = pa.Array.from_buffers(pa.string(), 1, [None, pa.py_buffer(b"\0\0\0\0\2\0\0\0"), pa.py_buffer(b"\xff\xfe")])
+    rows = pa.record_batch([pa.array([1], I32), bad], names=["a", "s"])
+    nested = pa.record_batch([pa.ListArray.from_arrays(pa.array([0, 1], I32), bad)], names=["l"])
+    env.sql("CREATE TABLE paimon.db.t (a INT, s STRING)")
+    for given in (rows, pa.Table.from_batches([rows])):
+        with pytest.raises(ValueError, match="column s"):
+            write(env.table("t"), given)
+    for given in (rows, nested):
+        with pytest.raises(ValueError, match="column"):
+            env.ctx.register_batch("x", given)
+    assert env.rows("SELECT * FROM paimon.db.t") == []

@@ -323,6 +323,7 @@ impl Catalog for FileSystemCatalog {
         if !self.schemas(from).exist().await? {
             return if ignore_if_not_exists { Ok(()) } else { Err(from.not_found()) };
         }
+        self.check_database(to.database()).await?;
         if self.schemas(to).exist().await? {
             return Err(Error::already_exists(Entity::Table, format!("Table {to} already exists.")));
         }

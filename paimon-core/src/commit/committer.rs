@@ -20,7 +20,7 @@ use super::replay;
 use super::retry::Retry;
 use super::supported;
 use crate::error::{Entity, Error, ErrorKind, Result};
-use crate::meta::Manifests;
+use crate::meta::{Manifests, rollback_mark};
 use crate::spec::{CommitKind, Snapshot};
 use crate::table::Table;
 
@@ -135,6 +135,9 @@ impl Committer<'_> {
             futures::future::try_join3(snapshots.latest(), table.schemas().latest(), alive).await?
         };
         *base = latest.as_ref().map(|snapshot| snapshot.id);
+        if latest.as_ref().is_some_and(|latest| rollback_mark::is_running(latest, table.clock().now_ms())) {
+            return Ok(Outcome::Lost);
+        }
         let schema = schema.ok_or_else(|| table.identifier().not_found())?;
         if self.refuses_replay
             && let Some(latest) = &latest
@@ -152,11 +155,12 @@ impl Committer<'_> {
                 (Cow::Owned(all), CommitKind::Overwrite, false, false)
             }
         };
+        let based_on = latest.clone();
         let attempt = Attempt { committer: self, store, latest, schema, changes: &changes, kind, fixed };
         attempt.check(check).await?;
         let mut own = Vec::new();
         let outcome = match attempt.prepare(shared, &mut own).await {
-            Ok(snapshot) => self.publish(snapshot, &changes).await,
+            Ok(snapshot) => self.publish(snapshot, based_on.as_ref(), &changes).await,
             Err(error) => Err(error),
         };
         match &outcome {
@@ -169,17 +173,23 @@ impl Committer<'_> {
 
     /// Offers a snapshot until it is known who has its id. As a file of that name is written once, the same offer cannot
     /// succeed twice.
-    async fn publish(&self, snapshot: Snapshot, changes: &Changes) -> Result<Outcome> {
+    async fn publish(&self, snapshot: Snapshot, base: Option<&Snapshot>, changes: &Changes) -> Result<Outcome> {
         let snapshots = self.table.snapshots();
+        // After a rollback the id of the base may be that of another snapshot.
+        if let Some(base) = base
+            && snapshots.find(base.id).await?.as_ref() != Some(base)
+        {
+            return Ok(Outcome::Lost);
+        }
         let mut unknown = 0;
         loop {
             match self.table.publisher().publish(&snapshots, &snapshot).await {
-                Ok(true) => return self.settled(snapshot, changes).await,
+                Ok(true) => return self.settled(snapshot, base, changes).await,
                 Ok(false) if unknown == 0 => return Ok(Outcome::Lost),
                 // An offer before may have been taken although its answer got lost.
                 Ok(false) => {
                     return match self.is_visible(&snapshot).await? {
-                        true => self.settled(snapshot, changes).await,
+                        true => self.settled(snapshot, base, changes).await,
                         false => Ok(Outcome::Lost),
                     };
                 }
@@ -196,9 +206,9 @@ impl Committer<'_> {
     }
 
     /// What comes of a snapshot whose file exists. One that stands beside the history is taken back: its id was used before.
-    async fn settled(&self, snapshot: Snapshot, changes: &Changes) -> Result<Outcome> {
+    async fn settled(&self, snapshot: Snapshot, base: Option<&Snapshot>, changes: &Changes) -> Result<Outcome> {
         let unknown = |e| undecided(&snapshot, e);
-        match history::place(self.table, &snapshot, changes).await.map_err(unknown)? {
+        match history::place(self.table, &snapshot, base, changes).await.map_err(unknown)? {
             Place::Within => Ok(Outcome::Published(Box::new(snapshot))),
             Place::Beside => {
                 history::take_back(self.table, &snapshot).await.map_err(unknown)?;

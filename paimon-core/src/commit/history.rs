@@ -4,7 +4,7 @@
 //! predecessor a rollback has taken away: the file is there, but nobody builds on it, and its rows are nowhere.
 //!
 //! Invariants: while its predecessor exists a snapshot is part of the history, for snapshots expire in the order of their
-//! ids; only otherwise is more looked at. What cannot be told is said to be unknown, never guessed.
+//! ids; only otherwise is more looked at. One that a rollback took away was part of it before. What cannot be told is said to be unknown, never guessed.
 //! Source: layout sheet sections 6 and 10.
 
 use std::collections::{HashMap, HashSet};
@@ -29,20 +29,34 @@ pub(super) enum Place {
     Unknown,
 }
 
-/// Where a snapshot of these changes stands that was published just now.
+/// Where a snapshot of these changes stands that was published just now, made on top of `base`.
 ///
 /// # Errors
 /// Those of the storage; `Corrupt`.
-pub(super) async fn place(table: &Table, snapshot: &Snapshot, changes: &Changes) -> Result<Place> {
+pub(super) async fn place(
+    table: &Table,
+    snapshot: &Snapshot,
+    base: Option<&Snapshot>,
+    changes: &Changes,
+) -> Result<Place> {
     let snapshots = table.snapshots();
-    if snapshot.id > 1 && snapshots.exists(snapshot.id - 1).await? {
-        return Ok(Place::Within);
+    if let Some(base) = base {
+        match snapshots.find(base.id).await? {
+            Some(found) if found == *base => return Ok(Place::Within),
+            // A rollback took it, and others have used its id since.
+            Some(_) => {
+                return is_there(table, snapshot)
+                    .await
+                    .map(|is_there| if is_there { Place::Beside } else { Place::Within });
+            }
+            None => {}
+        }
     }
     for _ in 0..RETRIES {
         let ids = snapshots.ids().await?;
         let Some(next) = ids.iter().copied().find(|id| *id > snapshot.id) else {
             // Expiry would have taken the older ones before the predecessor: that was a rollback.
-            let rolled_back = ids.first().is_some_and(|first| *first < snapshot.id);
+            let rolled_back = ids.first().is_some_and(|first| *first < snapshot.id) && ids.contains(&snapshot.id);
             return Ok(if rolled_back { Place::Beside } else { Place::Within });
         };
         if next > snapshot.id + 1 && ids.contains(&snapshot.id) {
@@ -55,6 +69,11 @@ pub(super) async fn place(table: &Table, snapshot: &Snapshot, changes: &Changes)
         }
     }
     Ok(Place::Unknown)
+}
+
+/// Whether the file of its id holds this snapshot.
+async fn is_there(table: &Table, snapshot: &Snapshot) -> Result<bool> {
+    Ok(table.snapshots().find(snapshot.id).await?.is_some_and(|found| found.uuid == snapshot.uuid))
 }
 
 /// Whether `next`, the first snapshot after it that exists, builds on `snapshot`.

@@ -18,6 +18,7 @@ use super::consumers::consumers;
 use super::delete::{delete_changelog, delete_data, delete_metadata};
 use super::kept::{Holders, Kept, entries_of};
 use crate::error::{Error, Result};
+use crate::meta::rollback_mark;
 use crate::options::{Options, parse_duration, parse_number};
 use crate::spec::{
     CommitKind, EntryKind, ManifestEntry, SNAPSHOT_EXPIRE_LIMIT, SNAPSHOT_RETAINED_MAX, SNAPSHOT_RETAINED_MIN,
@@ -104,6 +105,10 @@ pub async fn expire_snapshots(table: &Table, config: &ExpireConfig) -> Result<us
         return Ok(0);
     };
     config.check_changelogs(table.options())?;
+    // The target of a rollback must not expire while a snapshot stands in for it.
+    if snapshots.latest().await?.is_some_and(|latest| rollback_mark::is_running(&latest, table.clock().now_ms())) {
+        return Ok(0);
+    }
     // Another run is faster if it is gone.
     let Some(first_kept) = snapshots.find(last.id + 1).await? else { return Ok(0) };
     if !(Run { table, expired: &expired, first_kept: &first_kept, latest }).delete().await? {

@@ -2,48 +2,102 @@
 //!
 //! Source: time-travel sheet; `table/RollbackHelper.java`.
 
+use std::time::{Duration, Instant};
+
 use super::delete::{delete_changelog, delete_data, delete_metadata};
 use super::kept::{Holders, Kept, entries_of};
-use crate::error::Result;
+use crate::error::{ConflictKind, Entity, Error, Result};
+use crate::meta::rollback_mark;
 use crate::spec::{EntryKind, ManifestEntry, Snapshot};
 use crate::table::Table;
 
+/// How long to wait for another rollback, or after a commit was faster.
+const WAIT: Duration = Duration::from_millis(10);
+
 /// Makes `snapshot` the latest one: later snapshots and the tags on them are deleted, and the files that only they needed.
 ///
-/// The later snapshots disappear from the newest down, so that a reader finds a whole table at every moment. A snapshot that
-/// has expired and lives on in a tag is written again. Commits that run meanwhile may be lost.
+/// While it runs a snapshot with the content of the target is the latest one, and writers wait: a reader finds a whole table
+/// at every moment, and no commit builds on what disappears. What was committed until then is taken back; what is committed
+/// later stays. A snapshot that has expired and lives on in a tag is written again.
 ///
 /// # Errors
-/// `Storage` or `Corrupt`.
+/// `Conflict` if another rollback does not end; `NotFound(Snapshot)` if the target has expired; `Storage` or `Corrupt`.
 pub async fn rollback_to(table: &Table, snapshot: &Snapshot) -> Result<()> {
+    let stand_in = begin(table, snapshot).await?;
+    let outcome = take_away(table, snapshot, &stand_in).await;
+    let ended = end(table, snapshot, &stand_in).await;
+    let later = outcome?;
+    ended?;
+    delete_files(table, snapshot, &later).await
+}
+
+/// Publishes the snapshot that stands in for the target.
+async fn begin(table: &Table, target: &Snapshot) -> Result<Snapshot> {
     let snapshots = table.snapshots();
-    let (mut later, mut earlier) = (Vec::new(), Vec::new());
-    let mut exists = false;
-    for found in snapshots.list().await? {
-        match found.id.cmp(&snapshot.id) {
-            std::cmp::Ordering::Less => earlier.push(found),
-            std::cmp::Ordering::Equal => exists = true,
-            std::cmp::Ordering::Greater => later.push(found),
+    let started = Instant::now();
+    loop {
+        let latest = snapshots.latest().await?;
+        let now = table.clock().now_ms();
+        let busy = latest.as_ref().is_some_and(|latest| rollback_mark::is_running(latest, now));
+        if !busy {
+            let last = latest.map_or(target.id, |latest| latest.id.max(target.id));
+            let stand_in = rollback_mark::stand_in(target, last, table.clock().fresh_id(), now);
+            if snapshots.publish(&stand_in).await? {
+                return Ok(stand_in);
+            }
         }
+        if started.elapsed() > 2 * rollback_mark::YOUNG {
+            let message = "another rollback does not end, or commits come too fast";
+            return Err(
+                Error::conflict(ConflictKind::RetriesExhausted, message).with_context("table", table.identifier())
+            );
+        }
+        tokio::time::sleep(WAIT).await;
     }
-    later.reverse();
+}
+
+/// Deletes later snapshots, from the oldest up: the latest one that is found by its hint is the one that stands in.
+async fn take_away(table: &Table, target: &Snapshot, stand_in: &Snapshot) -> Result<Vec<Snapshot>> {
+    let snapshots = table.snapshots();
     for tag in table.tags().list().await? {
-        if tag.snapshot.id > snapshot.id {
+        if tag.snapshot.id > target.id {
             table.tags().delete(&tag.name).await?;
         }
     }
-    let kept = kept(table, snapshot, &earlier).await?;
-    if exists {
-        snapshots.set_latest_hint(snapshot.id).await?;
-    } else {
+    let all = snapshots.list().await?;
+    if all.iter().all(|found| found.id != target.id) {
         // All snapshots that exist are later ones: the oldest of them gives way to this one.
-        snapshots.publish(snapshot).await?;
-        snapshots.set_earliest_hint(snapshot.id).await?;
+        snapshots.publish(target).await?;
+        snapshots.set_earliest_hint(target.id).await?;
     }
+    let later: Vec<Snapshot> = all.into_iter().filter(|s| s.id > target.id && s.id < stand_in.id).collect();
     for gone in &later {
         table.io().delete(&table.paths().snapshot(gone.id)).await?;
     }
-    for gone in &later {
+    Ok(later)
+}
+
+/// Takes back the snapshot that stands in, unless it is the only one or another program has built on it.
+async fn end(table: &Table, target: &Snapshot, stand_in: &Snapshot) -> Result<()> {
+    let snapshots = table.snapshots();
+    if !snapshots.exists(target.id).await? {
+        return Err(Error::not_found(
+            Entity::Snapshot,
+            format!("snapshot {} expired while it was gone back to", target.id),
+        ));
+    }
+    if snapshots.exists(stand_in.id + 1).await? {
+        return Ok(());
+    }
+    snapshots.set_latest_hint(target.id).await?;
+    table.io().delete(&table.paths().snapshot(stand_in.id)).await
+}
+
+/// Deletes the files that only snapshots needed which are gone.
+async fn delete_files(table: &Table, target: &Snapshot, later: &[Snapshot]) -> Result<()> {
+    let earlier: Vec<Snapshot> = table.snapshots().list().await?.into_iter().filter(|s| s.id < target.id).collect();
+    let kept = kept(table, target, &earlier).await?;
+    for gone in later {
         let added = entries_of(table, &gone.delta_manifest_list).await?.into_iter();
         let dead: Vec<ManifestEntry> =
             added.filter(|e| e.kind == EntryKind::Add && !kept.data.contains(&e.file.file_name)).collect();
@@ -54,14 +108,14 @@ pub async fn rollback_to(table: &Table, snapshot: &Snapshot) -> Result<()> {
     Ok(())
 }
 
-/// What stays, the files of `snapshot` and `earlier` ones included.
-async fn kept(table: &Table, snapshot: &Snapshot, earlier: &[Snapshot]) -> Result<Kept> {
+/// What stays, the files of `snapshot` and `others` included.
+async fn kept(table: &Table, snapshot: &Snapshot, others: &[Snapshot]) -> Result<Kept> {
     let mut kept = Kept::default();
-    for earlier in earlier {
-        kept.keep_metadata(table, earlier).await?;
+    for other in others {
+        kept.keep_metadata(table, other).await?;
     }
     kept.keep_metadata(table, snapshot).await?;
-    kept.keep_data_of_all(table, earlier).await?;
+    kept.keep_data_of_all(table, others).await?;
     kept.keep_data(table, snapshot).await?;
     let holders = Holders::read(table).await?;
     holders.keep(table, holders.tags_between(0, snapshot.id), true, &mut kept).await?;

@@ -10,6 +10,7 @@ pub mod local_time;
 mod manifests;
 mod partition_names;
 mod paths;
+pub(crate) mod rollback_mark;
 mod schemas;
 mod snapshots;
 mod tag_document;

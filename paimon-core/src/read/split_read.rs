@@ -202,6 +202,13 @@ impl SplitRead {
         let runs = runs.into_iter().map(open).collect();
         let merged =
             merge_in_rounds(schema, run_schema, runs, rule, !self.keep_deletes, self.batch_rows, &self.resources)?;
+        // What is wrong with a run is not the fault of one file.
+        let bucket = source.bucket_dir.clone();
+        let merged = merged.map_err(move |e| match e.context_value("file") {
+            None => e.with_context("bucket", &bucket),
+            Some(_) => e,
+        });
+        let merged = merged.boxed();
         Ok(self.finish(merged, Finish { drop_deletes: false, has_kinds: row_kind }))
     }
 

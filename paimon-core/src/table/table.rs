@@ -11,7 +11,7 @@ use crate::error::{Entity, Error, ErrorKind, Result};
 use crate::format::FooterCache;
 use crate::meta::{Changelogs, Consumers, Manifests, Schemas, Snapshots, TablePaths, Tags, Travel};
 use crate::options::Options;
-use crate::spec::{BRANCH, BUCKET, Snapshot, TableSchema};
+use crate::spec::{BRANCH, BUCKET, Snapshot, TableSchema, options_of_then};
 use crate::storage::FileIO;
 
 /// The option that names the branch for partitions that the table lacks.
@@ -208,13 +208,14 @@ impl Table {
         }
     }
 
-    /// The same table with reads pinned to this snapshot and its schema.
+    /// The same table with reads pinned to this snapshot and its schema. Options stay, but name columns as that schema does.
     ///
     /// # Errors
     /// `NotFound(Schema)`, `Storage` or `Corrupt`.
     pub async fn at(&self, snapshot: Snapshot) -> Result<Self> {
         let schema = self.schemas().get(snapshot.schema_id).await?;
-        Ok(Self(Arc::new(Inner { schema, pinned: Some(Arc::new(snapshot)), ..self.0.as_ref().clone() })))
+        let options = options_of_then(self.options(), self.schema(), &schema);
+        Ok(Self(Arc::new(Inner { schema, options, pinned: Some(Arc::new(snapshot)), ..self.0.as_ref().clone() })))
     }
 
     /// The same table with reads pinned to this snapshot; the schema stays, as for a read of the latest snapshot.

@@ -4,6 +4,7 @@ mod bucket_writer;
 mod kinds;
 mod lengths;
 mod normalize;
+mod ranges;
 mod restore;
 mod route;
 mod supported;

@@ -13,6 +13,7 @@ use arrow::datatypes::{DataType as ArrowType, FieldRef, SchemaRef};
 use arrow::record_batch::{RecordBatch, RecordBatchOptions};
 
 use super::lengths::check_lengths;
+use super::ranges::check_ranges;
 use crate::datafile::cast::cast;
 use crate::error::{Error, Result};
 use crate::spec::TableSchema;
@@ -46,7 +47,8 @@ impl Normalizer {
     /// The batch in the form of the table.
     ///
     /// # Errors
-    /// `SchemaMismatch` naming the first column that differs, holds a null that it may not or a value that is too long.
+    /// `SchemaMismatch` naming the first column that differs, holds a null that it may not, a value that is too long or one
+    /// out of the range of its type.
     pub(super) fn apply(&self, batch: &RecordBatch) -> Result<RecordBatch> {
         self.check_schema(batch)?;
         let columns = batch.columns().iter().zip(self.arrow.fields());
@@ -57,6 +59,7 @@ impl Normalizer {
                 return Err(Error::schema_mismatch(message).with_context("column", &field.name));
             }
             check_lengths(array, field)?;
+            check_ranges(array, &field.name)?;
         }
         let columns = columns.into_iter().zip(&self.defaults).map(|(array, default)| match default {
             Some(default) if array.null_count() > 0 => {

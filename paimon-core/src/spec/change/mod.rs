@@ -11,6 +11,7 @@ mod rename;
 
 pub(super) use apply::apply;
 pub use options::{IMMUTABLE_OPTIONS, check_dynamic_options};
+pub(crate) use rename::options_of_then;
 
 #[cfg(test)]
 mod tests;
