@@ -264,6 +264,9 @@ async fn renaming_tables() {
             exists,
             "Failed to rename table d.a to table d.full: the target directory exists and is not a table",
         );
+        let nowhere = ErrorKind::NotFound(Entity::Database);
+        says(catalog.rename_table(&id("d.a"), &id("e.c"), false).await, nowhere, "Database e does not exist.");
+        catalog.create_database("e", false, HashMap::new()).await.unwrap();
         catalog.rename_table(&id("d.a"), &id("e.c"), false).await.unwrap();
         assert_eq!(catalog.list_tables("d").await.unwrap(), ["b"]);
         assert_eq!(catalog.list_tables("e").await.unwrap(), ["c"]);
