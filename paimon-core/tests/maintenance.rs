@@ -5,7 +5,8 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use paimon_core::maintain::{ExpireConfig, expire_snapshots, rollback_to};
+use paimon_core::error::Entity;
+use paimon_core::maintain::{ExpireConfig, delete_tag, expire_snapshots, rollback_to};
 use paimon_core::{ErrorKind, Identifier, Result, Table};
 use tokio::task::JoinSet;
 
@@ -225,6 +226,34 @@ async fn an_expired_snapshot_lives_on_in_its_tag_until_a_rollback() -> Result<()
     assert_eq!(data_files(&table), live_files(&table).await?);
     write(&table, &[(2, "d")]).await?;
     assert_eq!(read(&table).await?, rows(&[(1, "a"), (2, "d")]));
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_tag_that_goes_takes_the_files_that_only_it_held() -> Result<()> {
+    let w = warehouse().await?;
+    let table = w.table("t", true, &SHORT).await?;
+    for (i, name) in ["first", "second", "third"].into_iter().enumerate() {
+        write(&table, &[(1, name), (2, "same")]).await?;
+        let latest = table.snapshots().latest().await?.unwrap();
+        table.tags().create(name, &latest, None, table.clock().now_ms(), false).await?;
+        assert_eq!(latest.id, 2 * i64::try_from(i).unwrap() + 1);
+        table.new_compact_builder().execute().await?;
+    }
+    assert_eq!(table.snapshots().ids().await?, [6]);
+    delete_tag(&table, "second").await?;
+    for tag in ["first", "third"] {
+        assert_eq!(at(&table, "scan.tag-name", tag).await?, rows(&[(1, tag), (2, "same")]));
+    }
+    delete_tag(&table, "first").await?;
+    assert_eq!(at(&table, "scan.tag-name", "third").await?, rows(&[(1, "third"), (2, "same")]));
+    delete_tag(&table, "third").await?;
+    assert_eq!(delete_tag(&table, "third").await.unwrap_err().kind(), ErrorKind::NotFound(Entity::Tag));
+    assert_eq!(read(&table).await?, rows(&[(1, "third"), (2, "same")]));
+    assert_eq!(data_files(&table), live_files(&table).await?);
+    let manifests = std::fs::read_dir(Path::new(table.location()).join("manifest")).unwrap().count();
+    // Two lists, which name a manifest of each of six commits.
+    assert_eq!(manifests, 8);
     Ok(())
 }
 

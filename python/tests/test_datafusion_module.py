@@ -469,3 +469,22 @@ def test_damaged_files_in_sql(env, damage):
     ):
         with pytest.raises(expected, match=re.escape(str(folder / "data-"))):
             read()
+
+
+def test_a_lost_newest_schema_is_not_replaced(env):
+    """A new schema of its number would change what old files hold."""
+    env.sql("CREATE TABLE paimon.db.t (a INT)")
+    env.sql("ALTER TABLE paimon.db.t ADD COLUMN b INT")
+    env.sql("INSERT INTO paimon.db.t VALUES (1, 2)")
+    path = pathlib.Path(env.path("t", "schema", "schema-1"))
+    content = path.read_bytes()
+    path.unlink()
+    for sql in (
+        "SELECT * FROM paimon.db.t",
+        "INSERT INTO paimon.db.t (a) VALUES (3)",
+        "ALTER TABLE paimon.db.t ADD COLUMN c STRING",
+    ):
+        with pytest.raises(module.PaimonError, match="schema-1"):
+            env.sql(sql)
+    path.write_bytes(content)
+    assert env.rows("SELECT * FROM paimon.db.t") == [(1, 2)]

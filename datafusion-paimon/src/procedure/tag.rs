@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use datafusion::arrow::record_batch::RecordBatch;
 use paimon_core::error::Entity;
+use paimon_core::maintain::{self, forget_snapshot};
 use paimon_core::options::parse_duration;
 use paimon_core::spec::Snapshot;
 use paimon_core::{Error, Result, Table};
@@ -96,15 +97,14 @@ pub async fn replace_tag(
     time_retained: Option<Duration>,
 ) -> Result<RecordBatch> {
     let snapshot = snapshot(table, snapshot_id).await?;
-    if table.tags().get(name).await?.is_none() {
-        return Err(no_tag(table, name));
-    }
+    let Some(old) = table.tags().get(name).await? else { return Err(no_tag(table, name)) };
     table.tags().delete(name).await?;
     table.tags().create(name, &snapshot, time_retained, table.clock().now_ms(), false).await?;
+    forget_snapshot(table, &old.snapshot).await?;
     ok_batch()
 }
 
-/// Deletes tags; none if one of them does not exist.
+/// Deletes tags, with the files that only they held; none if one of them does not exist.
 ///
 /// # Errors
 /// `NotFound(Tag)` naming the first that does not exist.
@@ -116,7 +116,7 @@ pub async fn delete_tag(table: &Table, names: &[&str]) -> Result<RecordBatch> {
         }
     }
     for name in names {
-        tags.delete(name).await?;
+        maintain::delete_tag(table, name).await?;
     }
     ok_batch()
 }

@@ -357,8 +357,11 @@ impl Catalog for FileSystemCatalog {
                 return Ok(());
             }
             let snapshots = Snapshots::new(self.io.clone(), self.paths(identifier));
-            let has_snapshots = snapshots.latest_id().await?.is_some();
-            let changed = newest.change(&changes, has_snapshots, self.clock.now_ms());
+            let latest = snapshots.latest().await?;
+            if !schemas.is_new_enough(&newest, latest.as_ref()).await? {
+                continue;
+            }
+            let changed = newest.change(&changes, latest.is_some(), self.clock.now_ms());
             let changed = changed.map_err(|e| in_table(e, identifier))?;
             if schemas.create(&changed).await? {
                 return Ok(());

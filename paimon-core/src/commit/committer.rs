@@ -139,6 +139,9 @@ impl Committer<'_> {
             return Ok(Outcome::Lost);
         }
         let schema = schema.ok_or_else(|| table.identifier().not_found())?;
+        if !table.schemas().is_new_enough(&schema, latest.as_ref()).await? {
+            return Ok(Outcome::Lost);
+        }
         if self.refuses_replay
             && let Some(latest) = &latest
         {

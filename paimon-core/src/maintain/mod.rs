@@ -1,11 +1,13 @@
-//! Keeping a table small: expiry of snapshots and their files, and rollback.
+//! Keeping a table small: expiry of snapshots and their files, deletion of tags, and rollback.
 
 mod consumers;
 mod delete;
 mod expire;
 mod kept;
 mod rollback;
+mod tags;
 
 pub(crate) use consumers::consumers;
 pub use expire::{ExpireConfig, expire_snapshots};
 pub use rollback::rollback_to;
+pub use tags::{delete_tag, forget_snapshot};

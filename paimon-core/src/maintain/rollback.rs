@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::delete::{delete_changelog, delete_data, delete_metadata};
 use super::kept::{Holders, Kept, entries_of};
+use super::tags::forget_snapshot;
 use crate::error::{ConflictKind, Entity, Error, Result};
 use crate::meta::rollback_mark;
 use crate::spec::{EntryKind, ManifestEntry, Snapshot};
@@ -26,9 +27,13 @@ pub async fn rollback_to(table: &Table, snapshot: &Snapshot) -> Result<()> {
     let stand_in = begin(table, snapshot).await?;
     let outcome = take_away(table, snapshot, &stand_in).await;
     let ended = end(table, snapshot, &stand_in).await;
-    let later = outcome?;
+    let (later, tagged) = outcome?;
     ended?;
-    delete_files(table, snapshot, &later).await
+    delete_files(table, snapshot, &later).await?;
+    for gone in &tagged {
+        forget_snapshot(table, gone).await?;
+    }
+    Ok(())
 }
 
 /// Publishes the snapshot that stands in for the target.
@@ -56,12 +61,15 @@ async fn begin(table: &Table, target: &Snapshot) -> Result<Snapshot> {
     }
 }
 
-/// Deletes later snapshots, from the oldest up: the latest one that is found by its hint is the one that stands in.
-async fn take_away(table: &Table, target: &Snapshot, stand_in: &Snapshot) -> Result<Vec<Snapshot>> {
+/// Deletes later snapshots, from the oldest up: the latest one that is found by its hint is the one that stands in. Gives
+/// them, and those which only tags held that are deleted.
+async fn take_away(table: &Table, target: &Snapshot, stand_in: &Snapshot) -> Result<(Vec<Snapshot>, Vec<Snapshot>)> {
     let snapshots = table.snapshots();
+    let mut tagged = Vec::new();
     for tag in table.tags().list().await? {
         if tag.snapshot.id > target.id {
             table.tags().delete(&tag.name).await?;
+            tagged.push(tag.snapshot);
         }
     }
     let all = snapshots.list().await?;
@@ -74,7 +82,8 @@ async fn take_away(table: &Table, target: &Snapshot, stand_in: &Snapshot) -> Res
     for gone in &later {
         table.io().delete(&table.paths().snapshot(gone.id)).await?;
     }
-    Ok(later)
+    tagged.retain(|tagged| later.iter().all(|gone| gone.id != tagged.id));
+    Ok((later, tagged))
 }
 
 /// Takes back the snapshot that stands in, unless it is the only one or another program has built on it.

@@ -13,7 +13,7 @@ use futures::{StreamExt, TryStreamExt, stream};
 use super::paths::TablePaths;
 use super::snapshots::numbered;
 use crate::error::{Entity, Error, ErrorKind, Result};
-use crate::spec::TableSchema;
+use crate::spec::{Snapshot, TableSchema};
 use crate::storage::FileIO;
 
 /// Documents that are read at once.
@@ -106,6 +106,21 @@ impl Schemas {
             Some(id) => self.find(*id).await,
             None => Ok(None),
         }
+    }
+
+    /// Whether `newest`, which was found by listing, is as new as the schema of a snapshot; if not, others have made a newer one
+    /// since. A new schema must not take the id of one that is lost: files name their schema by id.
+    ///
+    /// # Errors
+    /// `NotFound(Schema)` naming the file if the schema of the snapshot is gone; `PermissionDenied` or `Storage`.
+    pub(crate) async fn is_new_enough(&self, newest: &TableSchema, snapshot: Option<&Snapshot>) -> Result<bool> {
+        let Some(snapshot) = snapshot.filter(|snapshot| snapshot.schema_id > newest.id) else { return Ok(true) };
+        let (id, file) = (snapshot.schema_id, self.paths.schema(snapshot.schema_id));
+        if self.io.exists(&file).await? {
+            return Ok(false);
+        }
+        let message = format!("schema {id} does not exist, but it is that of snapshot {}", snapshot.id);
+        Err(Error::not_found(Entity::Schema, message).with_context("file", file))
     }
 
     /// All schemas that exist, by id ascending.

@@ -134,7 +134,7 @@ impl Tags {
         })
     }
 
-    /// Deletes a tag. Files that only the tag kept are left to orphan cleaning.
+    /// Deletes a tag, and nothing else: see [`delete_tag`](crate::maintain::delete_tag) for the files that only it held.
     ///
     /// # Errors
     /// `NotFound(Tag)`.
