@@ -39,15 +39,20 @@ fn next_batch(batch: Result<RecordBatch, ArrowError>) -> PyResult<RecordBatch> {
     sound_batch(batch.map_err(|e| PyValueError::new_err(e.to_string()))?)
 }
 
+/// Schema and array of an object with `__arrow_c_array__`.
+fn array_capsules<'py>(object: &Bound<'py, PyAny>) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
+    let pair = object.call_method0("__arrow_c_array__")?.cast_into::<PyTuple>()?;
+    Ok((pair.get_item(0)?.cast_into()?, pair.get_item(1)?.cast_into()?))
+}
+
 /// A batch from an object with `__arrow_c_array__`.
 pub(crate) fn batch_from_py(object: &Bound<'_, PyAny>) -> PyResult<RecordBatch> {
     if !object.hasattr("__arrow_c_array__")? {
         let found = object.get_type().name()?;
         return Err(PyTypeError::new_err(format!("expected a pyarrow.RecordBatch, found {found}")));
     }
-    let pair = object.call_method0("__arrow_c_array__")?.cast_into::<PyTuple>()?;
-    let (schema, array) = (pair.get_item(0)?, pair.get_item(1)?);
-    sound_batch(capsule::import_batch(schema.cast::<PyCapsule>()?, array.cast::<PyCapsule>()?)?)
+    let (schema, array) = array_capsules(object)?;
+    sound_batch(capsule::import_batch(&schema, &array)?)
 }
 
 /// The batches of an object with `__arrow_c_array__` or `__arrow_c_stream__`, each as it is asked for.
@@ -185,7 +190,6 @@ pub(crate) fn array_from_py(object: &Bound<'_, PyAny>) -> PyResult<::arrow::arra
         let found = object.get_type().name()?;
         return Err(PyTypeError::new_err(format!("expected a pyarrow.Array, found {found}")));
     }
-    let pair = object.call_method0("__arrow_c_array__")?.cast_into::<PyTuple>()?;
-    let (schema, array) = (pair.get_item(0)?, pair.get_item(1)?);
-    sound(capsule::import_array(schema.cast::<PyCapsule>()?, array.cast::<PyCapsule>()?)?, "the result")
+    let (schema, array) = array_capsules(object)?;
+    sound(capsule::import_array(&schema, &array)?, "the result")
 }

@@ -12,7 +12,6 @@ use datafusion::logical_expr::expr::ScalarFunction;
 use datafusion::logical_expr::{
     ColumnarValue, Expr, ExprSchemable, ScalarFunctionArgs, ScalarUDF, ScalarUDFImpl, Signature, Volatility,
 };
-
 use paimon_core::types::{DataField, arrow_type};
 
 use crate::error::to_datafusion;

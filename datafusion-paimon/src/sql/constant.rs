@@ -107,17 +107,15 @@ pub(crate) fn cast(value: &ScalarValue, column: &str, data_type: &DataType, zone
     if value.data_type() == target {
         return Ok(value.clone());
     }
-    let stored =
-        value.to_array().map_err(to_core).and_then(|array| store_in_zone(&array, column, &target, zone)).map_err(
-            |e| {
-                let prefix = format!("column {column}: ");
-                to_datafusion(Error::schema_mismatch(format!(
-                    "column {column}: {value} is no value of type {}: {}",
-                    type_text(&data_type.with_nullable(true)),
-                    e.message().strip_prefix(&prefix).unwrap_or(e.message())
-                )))
-            },
-        )?;
+    let array = value.to_array().map_err(to_core);
+    let stored = array.and_then(|array| store_in_zone(&array, column, &target, zone)).map_err(|e| {
+        let prefix = format!("column {column}: ");
+        to_datafusion(Error::schema_mismatch(format!(
+            "column {column}: {value} is no value of type {}: {}",
+            type_text(&data_type.with_nullable(true)),
+            e.message().strip_prefix(&prefix).unwrap_or(e.message())
+        )))
+    })?;
     ScalarValue::try_from_array(&stored, 0)
 }
 

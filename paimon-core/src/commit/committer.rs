@@ -178,15 +178,9 @@ impl Committer<'_> {
     /// succeed twice.
     async fn publish(&self, snapshot: Snapshot, base: Option<&Snapshot>, changes: &Changes) -> Result<Outcome> {
         let snapshots = self.table.snapshots();
-        // After a rollback the id of the base may be that of another snapshot.
-        if let Some(base) = base
-            && snapshots.find(base.id).await?.as_ref() != Some(base)
-        {
-            return Ok(Outcome::Lost);
-        }
         let mut unknown = 0;
         loop {
-            match self.table.publisher().publish(&snapshots, &snapshot).await {
+            match self.table.publisher().publish(&snapshots, &snapshot, base).await {
                 Ok(true) => return self.settled(snapshot, base, changes).await,
                 Ok(false) if unknown == 0 => return Ok(Outcome::Lost),
                 // An offer before may have been taken although its answer got lost.

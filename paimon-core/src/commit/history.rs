@@ -4,8 +4,8 @@
 //! predecessor a rollback has taken away: the file is there, but nobody builds on it, and its rows are nowhere.
 //!
 //! Invariants: while its predecessor exists a snapshot is part of the history, for snapshots expire in the order of their
-//! ids; only otherwise is more looked at. One that a rollback took away was part of it before. What cannot be told is said to be unknown, never guessed.
-//! Source: layout sheet sections 6 and 10.
+//! ids; only otherwise is more looked at. One that a rollback took away was part of it before. What cannot be told is said to
+//! be unknown, never guessed. Source: layout sheet sections 6 and 10.
 
 use std::collections::{HashMap, HashSet};
 
@@ -45,9 +45,8 @@ pub(super) async fn place(
             Some(found) if found == *base => return Ok(Place::Within),
             // A rollback took it, and others have used its id since.
             Some(_) => {
-                return is_there(table, snapshot)
-                    .await
-                    .map(|is_there| if is_there { Place::Beside } else { Place::Within });
+                let is_there = is_there(table, snapshot).await?;
+                return Ok(if is_there { Place::Beside } else { Place::Within });
             }
             None => {}
         }

@@ -11,11 +11,12 @@ use crate::spec::Snapshot;
 /// Makes snapshots visible: the file system by creating the file exclusively, a REST catalog by a request.
 #[async_trait]
 pub trait SnapshotCommit: Send + Sync + Debug {
-    /// At most one caller gets `true` for a given snapshot id; `false` if another snapshot has it.
+    /// At most one caller gets `true` for a given snapshot id; `false` if another snapshot has it, or if `base`, on which the
+    /// snapshot was made, is not the snapshot of its id any more.
     ///
     /// # Errors
     /// `CommitUnknown` if it cannot be told whether the snapshot is visible.
-    async fn publish(&self, snapshots: &Snapshots, snapshot: &Snapshot) -> Result<bool>;
+    async fn publish(&self, snapshots: &Snapshots, snapshot: &Snapshot, base: Option<&Snapshot>) -> Result<bool>;
 }
 
 /// Publishes through the file system.
@@ -24,9 +25,11 @@ pub struct FileSystemCommit;
 
 #[async_trait]
 impl SnapshotCommit for FileSystemCommit {
-    async fn publish(&self, snapshots: &Snapshots, snapshot: &Snapshot) -> Result<bool> {
-        // Without its predecessor the snapshot comes too late: others have used the id.
-        if snapshot.id > 1 && !snapshots.exists(snapshot.id - 1).await? {
+    async fn publish(&self, snapshots: &Snapshots, snapshot: &Snapshot, base: Option<&Snapshot>) -> Result<bool> {
+        // Without its base the snapshot comes too late: that has expired, or a rollback took it and others have used its id.
+        if let Some(base) = base
+            && !snapshots.holds(base).await?
+        {
             return snapshots.is_published(snapshot).await;
         }
         snapshots.publish(snapshot).await

@@ -226,7 +226,7 @@ impl Faulty {
 
 #[async_trait]
 impl SnapshotCommit for Faulty {
-    async fn publish(&self, snapshots: &Snapshots, snapshot: &Snapshot) -> Result<bool> {
+    async fn publish(&self, snapshots: &Snapshots, snapshot: &Snapshot, base: Option<&Snapshot>) -> Result<bool> {
         let fault = self.faults.lock().unwrap().pop_front();
         match (fault, &self.table) {
             (Some(Fault::Rival(messages)), Some(table)) => {
@@ -250,6 +250,6 @@ impl SnapshotCommit for Faulty {
             }
             _ => {}
         }
-        FileSystemCommit.publish(snapshots, snapshot).await
+        FileSystemCommit.publish(snapshots, snapshot, base).await
     }
 }

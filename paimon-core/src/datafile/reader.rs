@@ -101,7 +101,9 @@ impl DataFileReader {
     pub async fn read_rows(&self, request: FileRequest, rows: Option<BooleanBuffer>) -> Result<BatchStream> {
         let path = request.path.clone();
         match self.start(request, rows).await {
-            Err(error) if error.kind() == ErrorKind::NotFound(Entity::File) => Err(missing_data_file(&path)),
+            Err(error) if error.kind() == ErrorKind::NotFound(Entity::File) => {
+                Err(missing_data_file(&path).with_source(error))
+            }
             result => result.context("file", path),
         }
     }

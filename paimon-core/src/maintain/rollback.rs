@@ -24,8 +24,9 @@ const WAIT: Duration = Duration::from_millis(10);
 /// # Errors
 /// `Conflict` if another rollback does not end; `NotFound(Snapshot)` if the target has expired; `Storage` or `Corrupt`.
 pub async fn rollback_to(table: &Table, snapshot: &Snapshot) -> Result<()> {
-    let stand_in = begin(table, snapshot).await?;
-    let outcome = take_away(table, snapshot, &stand_in).await;
+    let exists = table.snapshots().exists(snapshot.id).await?;
+    let stand_in = begin(table, snapshot, exists).await?;
+    let outcome = take_away(table, snapshot, &stand_in, exists).await;
     let ended = end(table, snapshot, &stand_in).await;
     let (later, tagged) = outcome?;
     ended?;
@@ -36,8 +37,8 @@ pub async fn rollback_to(table: &Table, snapshot: &Snapshot) -> Result<()> {
     Ok(())
 }
 
-/// Publishes the snapshot that stands in for the target.
-async fn begin(table: &Table, target: &Snapshot) -> Result<Snapshot> {
+/// Publishes the snapshot that stands in for the target, which `exists` or lives on in a tag.
+async fn begin(table: &Table, target: &Snapshot, exists: bool) -> Result<Snapshot> {
     let snapshots = table.snapshots();
     let started = Instant::now();
     loop {
@@ -45,10 +46,18 @@ async fn begin(table: &Table, target: &Snapshot) -> Result<Snapshot> {
         let now = table.clock().now_ms();
         let busy = latest.as_ref().is_some_and(|latest| rollback_mark::is_running(latest, now));
         if !busy {
-            let last = latest.map_or(target.id, |latest| latest.id.max(target.id));
+            if exists && !snapshots.exists(target.id).await? {
+                return Err(gone(target));
+            }
+            let last = latest.as_ref().map_or(target.id, |latest| latest.id.max(target.id));
             let stand_in = rollback_mark::stand_in(target, last, table.clock().fresh_id(), now);
-            if snapshots.publish(&stand_in).await? {
-                return Ok(stand_in);
+            if table.publisher().publish(&snapshots, &stand_in, latest.as_ref()).await? {
+                // Another rollback may have come and gone between the look and this.
+                let (Some(latest), true) = (&latest, exists) else { return Ok(stand_in) };
+                if snapshots.holds(latest).await? && snapshots.exists(target.id).await? {
+                    return Ok(stand_in);
+                }
+                table.io().delete(&table.paths().snapshot(stand_in.id)).await?;
             }
         }
         if started.elapsed() > 2 * rollback_mark::YOUNG {
@@ -63,7 +72,12 @@ async fn begin(table: &Table, target: &Snapshot) -> Result<Snapshot> {
 
 /// Deletes later snapshots, from the oldest up: the latest one that is found by its hint is the one that stands in. Gives
 /// them, and those which only tags held that are deleted.
-async fn take_away(table: &Table, target: &Snapshot, stand_in: &Snapshot) -> Result<(Vec<Snapshot>, Vec<Snapshot>)> {
+async fn take_away(
+    table: &Table,
+    target: &Snapshot,
+    stand_in: &Snapshot,
+    exists: bool,
+) -> Result<(Vec<Snapshot>, Vec<Snapshot>)> {
     let snapshots = table.snapshots();
     let mut tagged = Vec::new();
     for tag in table.tags().list().await? {
@@ -73,7 +87,7 @@ async fn take_away(table: &Table, target: &Snapshot, stand_in: &Snapshot) -> Res
         }
     }
     let all = snapshots.list().await?;
-    if all.iter().all(|found| found.id != target.id) {
+    if !exists {
         // All snapshots that exist are later ones: the oldest of them gives way to this one.
         snapshots.publish(target).await?;
         snapshots.set_earliest_hint(target.id).await?;
@@ -90,16 +104,17 @@ async fn take_away(table: &Table, target: &Snapshot, stand_in: &Snapshot) -> Res
 async fn end(table: &Table, target: &Snapshot, stand_in: &Snapshot) -> Result<()> {
     let snapshots = table.snapshots();
     if !snapshots.exists(target.id).await? {
-        return Err(Error::not_found(
-            Entity::Snapshot,
-            format!("snapshot {} expired while it was gone back to", target.id),
-        ));
+        return Err(gone(target));
     }
     if snapshots.exists(stand_in.id + 1).await? {
         return Ok(());
     }
     snapshots.set_latest_hint(target.id).await?;
     table.io().delete(&table.paths().snapshot(stand_in.id)).await
+}
+
+fn gone(target: &Snapshot) -> Error {
+    Error::not_found(Entity::Snapshot, format!("snapshot {} disappeared while it was gone back to", target.id))
 }
 
 /// Deletes the files that only snapshots needed which are gone.

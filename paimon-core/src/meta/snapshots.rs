@@ -203,8 +203,8 @@ impl Snapshots {
         let published = match self.io.create_if_absent(&self.paths.snapshot(snapshot.id), content.clone()).await {
             Ok(true) => true,
             // A retry below us may have lost against our own first try.
-            Ok(false) => self.holds(snapshot, &content).await.map_err(unknown)? == Some(true),
-            Err(error) => match self.holds(snapshot, &content).await {
+            Ok(false) => self.content_is(snapshot, &content).await.map_err(unknown)? == Some(true),
+            Err(error) => match self.content_is(snapshot, &content).await {
                 Ok(Some(ours)) => ours,
                 Ok(None) if writes_nothing(error.kind()) => return Err(error),
                 Ok(None) | Err(_) => return Err(unknown(error)),
@@ -224,7 +224,15 @@ impl Snapshots {
     /// `CommitUnknown` if that cannot be told.
     pub(crate) async fn is_published(&self, snapshot: &Snapshot) -> Result<bool> {
         let content = Bytes::from(snapshot.to_json());
-        Ok(self.holds(snapshot, &content).await.map_err(unknown)? == Some(true))
+        Ok(self.content_is(snapshot, &content).await.map_err(unknown)? == Some(true))
+    }
+
+    /// Whether this snapshot is still that of its id.
+    ///
+    /// # Errors
+    /// `PermissionDenied`, `Storage` or `Corrupt`.
+    pub(crate) async fn holds(&self, snapshot: &Snapshot) -> Result<bool> {
+        Ok(self.find(snapshot.id).await?.as_ref() == Some(snapshot))
     }
 
     /// Whether no snapshot comes after this one. Snapshots expire in the order of their ids.
@@ -233,7 +241,7 @@ impl Snapshots {
     }
 
     /// As [`Snapshots::is_published`]; `None` if there is no such file.
-    async fn holds(&self, snapshot: &Snapshot, content: &Bytes) -> Result<Option<bool>> {
+    async fn content_is(&self, snapshot: &Snapshot, content: &Bytes) -> Result<Option<bool>> {
         match self.io.read(&self.paths.snapshot(snapshot.id)).await {
             Ok(found) => Ok(Some(found == content || Snapshot::from_json(&found).is_ok_and(|s| s == *snapshot))),
             Err(e) if e.kind() == ErrorKind::NotFound(Entity::File) => Ok(None),

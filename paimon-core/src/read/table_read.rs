@@ -71,8 +71,8 @@ impl TableRead {
     /// batches of different splits come as they are ready. Needs a Tokio runtime. Dropping the stream ends the work.
     ///
     /// # Errors
-    /// `InvalidInput` for a split of another table and `Unsupported`, before any byte is read; later `Corrupt`, `NotFound(File)`, `Storage` or `MemoryExhausted` from the
-    /// stream.
+    /// `InvalidInput` for a split of another table and `Unsupported`, before any byte is read; later `Corrupt`,
+    /// `NotFound(File)`, `Storage` or `MemoryExhausted` from the stream.
     pub fn to_arrow(&self, splits: &[Split]) -> Result<BatchStream> {
         // Few splits leave room for more than one task each, and the last of many alone.
         let parallelism = self.resources.parallelism.max(1);

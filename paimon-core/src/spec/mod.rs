@@ -25,7 +25,7 @@ mod table_schema;
 
 pub use bucket::{assign_buckets, bucket_of};
 pub(crate) use change::options_of_then;
-pub use change::{IMMUTABLE_OPTIONS, check_dynamic_options};
+pub use change::{FIXED_FOR_USE, IMMUTABLE_OPTIONS, check_dynamic_options};
 pub use commit_message::{CommitMessage, CompactIncrement, DataIncrement};
 pub use data_file::{DataFileMeta, FileSource};
 pub(crate) use file_row::FILE_ROW_FIELDS;

@@ -8,7 +8,7 @@ use datafusion::error::Result;
 use datafusion::logical_expr::{LogicalPlan, ResetVariable, SetVariable, Statement as PlanStatement};
 use datafusion::prelude::DataFrame;
 use paimon_core::options::Options;
-use paimon_core::spec::{IMMUTABLE_OPTIONS, check_values};
+use paimon_core::spec::{FIXED_FOR_USE, IMMUTABLE_OPTIONS, check_values};
 use paimon_core::{Error, ErrorKind};
 
 use super::show::{Row, row};
@@ -21,8 +21,6 @@ use crate::sql::parse::{TIME_ZONE, is_paimon_key};
 use crate::sql::session::Session;
 
 const PREFIX_LENGTH: usize = "paimon.".len();
-/// Options that no statement may change for itself, besides the immutable ones.
-const FIXED: [&str; 4] = ["bucket", "branch", "sequence.field", "sequence.field.sort-order"];
 
 impl Session<'_> {
     /// The options of the session that are laid over those of tables.
@@ -122,7 +120,8 @@ pub(crate) fn check_option(key: &str, value: &str) -> paimon_core::Result<()> {
         let hint = nearest(key, &names).map(|n| format!("; did you mean '{n}'?")).unwrap_or_default();
         return Err(Error::invalid_config(format!("unknown option '{key}'{hint}")));
     };
-    if FIXED.contains(&option) || IMMUTABLE_OPTIONS.contains(&option) || option.starts_with("fields.") {
+    let fixed = IMMUTABLE_OPTIONS.contains(&option) || FIXED_FOR_USE.contains(&option);
+    if fixed || option == "branch" || option.starts_with("fields.") {
         return Err(Error::invalid_config(format!("the option '{option}' is fixed for a table and cannot be SET")));
     }
     let options: Options = [(option, value)].into_iter().collect();

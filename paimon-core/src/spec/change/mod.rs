@@ -10,7 +10,7 @@ mod paths;
 mod rename;
 
 pub(super) use apply::apply;
-pub use options::{IMMUTABLE_OPTIONS, check_dynamic_options};
+pub use options::{FIXED_FOR_USE, IMMUTABLE_OPTIONS, check_dynamic_options};
 pub(crate) use rename::options_of_then;
 
 #[cfg(test)]

@@ -34,7 +34,7 @@ pub const IMMUTABLE_OPTIONS: [&str; 22] = [
 
 /// Options that may change, but not for one use of a table: files lie in buckets of the stored count, and which row of a key
 /// wins was decided by the stored sequence when files were compacted.
-const FIXED_FOR_USE: [&str; 3] = ["bucket", "sequence.field", "sequence.field.sort-order"];
+pub const FIXED_FOR_USE: [&str; 3] = ["bucket", "sequence.field", "sequence.field.sort-order"];
 
 fn fixed(key: &str) -> Error {
     Error::invalid_config(format!("Change '{key}' is not supported yet."))

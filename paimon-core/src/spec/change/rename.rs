@@ -23,6 +23,9 @@ pub(super) fn column(options: &BTreeMap<String, String>, old: &str, new: &str) -
 /// Options of a table as they are for an earlier schema of it: columns by the names that they had then. A list with a column
 /// that was not there yet is the list of then.
 pub(crate) fn options_of_then(options: &Options, now: &TableSchema, then: &TableSchema) -> Options {
+    if now.id == then.id {
+        return options.clone();
+    }
     let names_then: HashMap<i32, &str> = then.fields.iter().map(|f| (f.id, f.name.as_str())).collect();
     let names: HashMap<&str, &str> =
         now.fields.iter().filter_map(|f| Some((f.name.as_str(), *names_then.get(&f.id)?))).collect();
