@@ -6,7 +6,7 @@
 use ::arrow::array::{Array, RecordBatch, RecordBatchReader};
 use ::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use ::arrow::error::ArrowError;
-use pyo3::exceptions::{PyImportError, PyTypeError, PyValueError};
+use pyo3::exceptions::{PyImportError, PyStopIteration, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyTuple};
 
@@ -69,6 +69,16 @@ pub(crate) fn for_each_batch(
             "expected a pyarrow.RecordBatch or an object with __arrow_c_stream__, found {found}"
         )));
     }
+    if object.hasattr("read_next_batch")? {
+        // By its own method, for what it raises: a stream in C keeps nothing but the text.
+        return loop {
+            match object.call_method0("read_next_batch") {
+                Ok(batch) => consume(batch_from_py(&batch)?)?,
+                Err(end) if end.is_instance_of::<PyStopIteration>(object.py()) => break Ok(()),
+                Err(error) => break Err(error),
+            }
+        };
+    }
     let stream = object.call_method0("__arrow_c_stream__")?;
     for batch in capsule::import_stream(stream.cast::<PyCapsule>()?)? {
         consume(next_batch(batch)?)?;
@@ -84,7 +94,7 @@ pub(crate) fn batches_from_py(object: &Bound<'_, PyAny>) -> PyResult<(SchemaRef,
     }
     let stream = object.call_method0("__arrow_c_stream__")?;
     let reader = capsule::import_stream(stream.cast::<PyCapsule>()?)?;
-    let schema = reader.schema();
+    let schema = reader.schema().clone();
     Ok((schema, reader.map(next_batch).collect::<PyResult<_>>()?))
 }
 

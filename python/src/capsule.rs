@@ -6,11 +6,15 @@
 
 use std::ffi::CStr;
 use std::ptr::NonNull;
+use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, RecordBatch, RecordBatchOptions, RecordBatchReader, StructArray, make_array};
-use arrow::datatypes::{Schema, SchemaRef};
-use arrow::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi, to_ffi};
-use arrow::ffi_stream::{ArrowArrayStreamReader, FFI_ArrowArrayStream};
+use arrow::array::{
+    Array, ArrayData, ArrayRef, RecordBatch, RecordBatchOptions, RecordBatchReader, StructArray, make_array,
+};
+use arrow::datatypes::{DataType, Schema, SchemaRef};
+use arrow::error::ArrowError;
+use arrow::ffi::{FFI_ArrowArray, FFI_ArrowSchema, from_ffi, from_ffi_and_data_type, to_ffi};
+use arrow::ffi_stream::FFI_ArrowArrayStream;
 use datafusion_ffi::proto::logical_extension_codec::FFI_LogicalExtensionCodec;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -43,10 +47,10 @@ pub(crate) fn import_batch(schema: &Bound<'_, PyCapsule>, array: &Bound<'_, PyCa
     // SAFETY: array and schema come from one producer and describe each other, by the same protocol.
     let data = unsafe { from_ffi(array, &schema) }.map_err(arrow_error)?;
     let arrow_schema = Schema::try_from(&schema).map_err(arrow_error)?;
-    if !matches!(data.data_type(), arrow::datatypes::DataType::Struct(_)) || data.null_count() > 0 {
+    if !matches!(data.data_type(), DataType::Struct(_)) || data.null_count() > 0 {
         return Err(PyTypeError::new_err("expected a record batch, found a plain array"));
     }
-    let parts = StructArray::from(data);
+    let parts = StructArray::from(without_offsets(data).map_err(arrow_error)?);
     let options = RecordBatchOptions::new().with_row_count(Some(parts.len()));
     RecordBatch::try_new_with_options(arrow_schema.into(), parts.columns().to_vec(), &options).map_err(arrow_error)
 }
@@ -60,7 +64,40 @@ pub(crate) fn import_array(schema: &Bound<'_, PyCapsule>, array: &Bound<'_, PyCa
         unsafe { (FFI_ArrowSchema::from_raw(schema.as_mut()), FFI_ArrowArray::from_raw(array.as_mut())) };
     // SAFETY: as in `import_batch`.
     let data = unsafe { from_ffi(array, &schema) }.map_err(arrow_error)?;
-    Ok(make_array(data))
+    Ok(make_array(without_offsets(data).map_err(arrow_error)?))
+}
+
+/// The same array with the offsets of structs and fixed-size lists moved to their parts. Slices come in with them, and Arrow
+/// cuts the parts of a struct within a struct twice.
+fn without_offsets(data: ArrayData) -> Result<ArrayData, ArrowError> {
+    if data.child_data().is_empty() {
+        return Ok(data);
+    }
+    let (offset, len) = (data.offset(), data.len());
+    let window = match data.data_type() {
+        DataType::Struct(_) => Some((offset, len)),
+        DataType::FixedSizeList(_, size) => {
+            let size = usize::try_from(*size).unwrap_or(0);
+            Some((offset * size, len * size))
+        }
+        _ => None,
+    };
+    let part = |child: &ArrayData| without_offsets(window.map_or_else(|| Ok(child.clone()), |w| cut(child, w))?);
+    let parts = data.child_data().iter().map(part).collect::<Result<_, _>>()?;
+    let offset = if window.is_some() { 0 } else { offset };
+    data.into_builder().offset(offset).child_data(parts).build()
+}
+
+/// A slice whose parts are as they were.
+fn cut(data: &ArrayData, (offset, len): (usize, usize)) -> Result<ArrayData, ArrowError> {
+    if offset.checked_add(len).is_none_or(|end| end > data.len()) {
+        return Err(ArrowError::CDataInterface("a part of an array is shorter than the array".to_owned()));
+    }
+    let nulls = data.nulls().map(|nulls| nulls.slice(offset, len));
+    // SAFETY: the window was just checked against what was there.
+    let cut =
+        unsafe { data.clone().into_builder().offset(data.offset() + offset).len(len).nulls(nulls).build_unchecked() };
+    Ok(cut)
 }
 
 /// The pair of capsules of `__arrow_c_array__` for one array.
@@ -89,11 +126,65 @@ pub(crate) fn import_field(capsule: &Bound<'_, PyCapsule>) -> PyResult<arrow::da
 }
 
 /// Imports a stream from the capsule of `__arrow_c_stream__`.
-pub(crate) fn import_stream(capsule: &Bound<'_, PyCapsule>) -> PyResult<ArrowArrayStreamReader> {
+pub(crate) fn import_stream(capsule: &Bound<'_, PyCapsule>) -> PyResult<Stream> {
     let mut stream = pointer::<FFI_ArrowArrayStream>(capsule, STREAM)?;
     // SAFETY: the Arrow PyCapsule protocol puts a live stream behind a capsule of this name; it is moved out.
-    let stream = unsafe { FFI_ArrowArrayStream::from_raw(stream.as_mut()) };
-    ArrowArrayStreamReader::try_new(stream).map_err(arrow_error)
+    let mut stream = unsafe { FFI_ArrowArrayStream::from_raw(stream.as_mut()) };
+    let released = || PyTypeError::new_err("the Arrow stream was read already");
+    let get_schema = stream.get_schema.ok_or_else(released)?;
+    let mut schema = FFI_ArrowSchema::empty();
+    // SAFETY: the function belongs to this live stream, and fills in the schema if it gives 0.
+    if unsafe { get_schema(&raw mut stream, &raw mut schema) } != 0 {
+        return Err(arrow_error(last_error(&mut stream)));
+    }
+    let schema = Arc::new(Schema::try_from(&schema).map_err(arrow_error)?);
+    Ok(Stream { stream, schema })
+}
+
+/// The batches of another library's stream.
+pub(crate) struct Stream {
+    stream: FFI_ArrowArrayStream,
+    schema: SchemaRef,
+}
+
+impl Stream {
+    pub(crate) fn schema(&self) -> &SchemaRef {
+        &self.schema
+    }
+
+    fn batch(&self, array: FFI_ArrowArray) -> Result<RecordBatch, ArrowError> {
+        // SAFETY: the producer says that its arrays are of the schema of the stream.
+        let data = unsafe { from_ffi_and_data_type(array, DataType::Struct(self.schema.fields().clone())) }?;
+        let parts = StructArray::from(without_offsets(data)?);
+        let options = RecordBatchOptions::new().with_row_count(Some(parts.len()));
+        RecordBatch::try_new_with_options(self.schema.clone(), parts.columns().to_vec(), &options)
+    }
+}
+
+impl Iterator for Stream {
+    type Item = Result<RecordBatch, ArrowError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let get_next = self.stream.get_next?;
+        let mut array = FFI_ArrowArray::empty();
+        // SAFETY: the function belongs to this live stream, and fills in the array if it gives 0: a released one at the end.
+        if unsafe { get_next(&raw mut self.stream, &raw mut array) } != 0 {
+            return Some(Err(ArrowError::CDataInterface(last_error(&mut self.stream))));
+        }
+        (!array.is_released()).then(|| self.batch(array))
+    }
+}
+
+fn last_error(stream: &mut FFI_ArrowArrayStream) -> String {
+    let text = stream.get_last_error.map(|get| {
+        // SAFETY: the function belongs to this live stream.
+        unsafe { get(stream) }
+    });
+    match text {
+        // SAFETY: text that ends in a zero byte and lives until the next call.
+        Some(text) if !text.is_null() => unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned(),
+        _ => "the Arrow stream failed".to_owned(),
+    }
 }
 
 /// The pair of capsules of `__arrow_c_array__`.

@@ -1,8 +1,9 @@
 //! From errors of the crates below to Python exceptions: one match.
 
+use datafusion::common::SchemaError;
 use datafusion::error::DataFusionError;
 use paimon_core::error::{Entity, ErrorKind};
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyException, PyRuntimeError};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
@@ -89,6 +90,18 @@ const EIO: i32 = 5;
 const EACCES: i32 = 13;
 const ENOSPC: i32 = 28;
 
+/// What the operating system said.
+fn os_number(error: &paimon_core::Error) -> Option<i32> {
+    let mut cause = std::error::Error::source(error);
+    while let Some(error) = cause {
+        if let Some(io) = error.downcast_ref::<std::io::Error>() {
+            return io.raw_os_error();
+        }
+        cause = error.source();
+    }
+    None
+}
+
 fn core_to_py(py: Python<'_>, error: &paimon_core::Error) -> PyErr {
     let text = error.to_string();
     let class = match error.kind() {
@@ -104,9 +117,13 @@ fn core_to_py(py: Python<'_>, error: &paimon_core::Error) -> PyErr {
         ErrorKind::Conflict(_) => "CommitConflictError",
         ErrorKind::CommitUnknown => "CommitUnknownError",
         ErrorKind::Corrupt => "CorruptError",
-        ErrorKind::Storage { .. } => return os_instance(py, "StorageError", EIO, &text, error.context_value("file")),
+        ErrorKind::Storage { .. } => {
+            let number = os_number(error).unwrap_or(EIO);
+            return os_instance(py, "StorageError", number, &text, error.context_value("file"));
+        }
         ErrorKind::PermissionDenied => {
-            return os_instance(py, "AccessDeniedError", EACCES, &text, error.context_value("file"));
+            let number = os_number(error).unwrap_or(EACCES);
+            return os_instance(py, "AccessDeniedError", number, &text, error.context_value("file"));
         }
         ErrorKind::MemoryExhausted => "MemoryExhaustedError",
         ErrorKind::DiskFull => return os_instance(py, "DiskFullError", ENOSPC, &text, error.context_value("file")),
@@ -153,9 +170,15 @@ fn engine_to_py(py: Python<'_>, error: &DataFusionError) -> PyErr {
     if let Some(core) = find_core(error) {
         return core_to_py(py, core);
     }
+    let python = find_python(py, error);
+    if let Some(exit) = python.as_ref().filter(|e| !e.is_instance_of::<PyException>(py)) {
+        // KeyboardInterrupt and SystemExit are for the whole program.
+        return exit.clone_ref(py);
+    }
     let text = error.strip_backtrace();
     let root = error.find_root();
     let class = match root {
+        DataFusionError::SchemaError(what, _) if matches!(**what, SchemaError::FieldNotFound { .. }) => "NotFoundError",
         DataFusionError::ResourcesExhausted(what) if what.contains("disk") || what.contains("directory") => {
             return os_instance(py, "DiskFullError", ENOSPC, &text, None);
         }
@@ -172,7 +195,7 @@ fn engine_to_py(py: Python<'_>, error: &DataFusionError) -> PyErr {
         _ => "PaimonValueError",
     };
     let raised = raise(py, class, &text);
-    if let Some(cause) = find_python(py, error) {
+    if let Some(cause) = python {
         raised.set_cause(py, Some(cause));
     }
     raised

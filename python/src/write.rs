@@ -1,7 +1,7 @@
 //! Batch writes: builder, writer, committer, messages.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use paimon_core::commit::{Overwrite, TableCommit};
 use paimon_core::spec::{CommitMessage, DYNAMIC_PARTITION_OVERWRITE, PARTITION_DEFAULT_NAME};
@@ -80,9 +80,13 @@ impl PyWriteBuilder {
     /// A writer.
     fn new_write(&self, py: Python<'_>) -> PyResult<PyTableWrite> {
         let write = self.builder.new_write().or_raise(py)?;
-        let shared = Arc::new(tokio::sync::Mutex::new(write));
-        let (state, user) = (Mutex::new(State::Open), self.builder.commit_user().to_owned());
-        Ok(PyTableWrite { write: shared, state, user, maker: Maker::here() })
+        Ok(PyTableWrite {
+            write: Arc::new(tokio::sync::Mutex::new(write)),
+            prepared: Arc::default(),
+            commit: self.builder.new_commit(),
+            state: Mutex::new(State::Open),
+            maker: Maker::here(),
+        })
     }
 
     /// A committer.
@@ -123,7 +127,7 @@ enum State {
     Closed,
 }
 
-fn lock(state: &Mutex<State>) -> std::sync::MutexGuard<'_, State> {
+fn lock<T>(state: &Mutex<T>) -> MutexGuard<'_, T> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -131,8 +135,11 @@ fn lock(state: &Mutex<State>) -> std::sync::MutexGuard<'_, State> {
 #[pyclass(module = "pypaimon_rust.datafusion", name = "BatchTableWrite", frozen)]
 pub(crate) struct PyTableWrite {
     write: Arc<tokio::sync::Mutex<TableWrite>>,
+    /// What was prepared and has not reached the caller.
+    prepared: Arc<Mutex<Vec<CommitMessage>>>,
+    /// The committer that takes it back.
+    commit: TableCommit,
     state: Mutex<State>,
-    user: String,
     maker: Maker,
 }
 
@@ -153,6 +160,18 @@ impl PyTableWrite {
             State::Used => Err(raise(py, "StateError", "this writer has prepared its commit; make a new one")),
             State::Closed => Err(raise(py, "StateError", "this writer is closed")),
         }
+    }
+
+    /// Deletes the files that no message with the caller names.
+    fn take_back(&self, py: Python<'_>) -> PyResult<()> {
+        let (write, prepared, commit) = (self.write.clone(), self.prepared.clone(), self.commit.clone());
+        wait(py, async move {
+            write.lock().await.abort().await;
+            let messages = lock(&prepared).clone();
+            commit.abort(messages).await?;
+            lock(&prepared).clear();
+            Ok::<(), paimon_core::Error>(())
+        })
     }
 }
 
@@ -179,10 +198,20 @@ impl PyTableWrite {
     fn prepare_commit(&self, py: Python<'_>) -> PyResult<Vec<PyCommitMessage>> {
         self.check_open(py)?;
         *lock(&self.state) = State::Used;
-        let write = self.write.clone();
-        let messages = wait(py, async move { write.lock().await.prepare_commit().await })?;
-        let user = &self.user;
-        Ok(messages.into_iter().map(|message| PyCommitMessage { message, user: user.clone() }).collect())
+        let (write, prepared) = (self.write.clone(), self.prepared.clone());
+        let outcome = wait(py, async move {
+            let messages = write.lock().await.prepare_commit().await?;
+            *lock(&prepared) = messages;
+            Ok::<(), paimon_core::Error>(())
+        });
+        if let Err(error) = outcome {
+            // Interrupted, perhaps with everything prepared: nobody will commit it.
+            drop(self.take_back(py));
+            return Err(error);
+        }
+        let messages = std::mem::take(&mut *lock(&self.prepared));
+        let user = self.commit.user();
+        Ok(messages.into_iter().map(|message| PyCommitMessage { message, user: user.to_owned() }).collect())
     }
 
     /// Drops what was not prepared and deletes its files; may be called again.
@@ -191,14 +220,11 @@ impl PyTableWrite {
             return Ok(());
         }
         let before = std::mem::replace(&mut *lock(&self.state), State::Closed);
-        if before == State::Open {
-            let write = self.write.clone();
-            wait(py, async move {
-                write.lock().await.abort().await;
-                Ok::<(), paimon_core::Error>(())
-            })?;
+        match before {
+            // A cleaning up that was interrupted itself is done again.
+            State::Open | State::Used => self.take_back(py),
+            State::Closed => Ok(()),
         }
-        Ok(())
     }
 
     fn __enter__(slf: Py<Self>) -> Py<Self> {

@@ -1,6 +1,7 @@
 """The package as a whole: names, errors, memory options, functions, threads, forks, event loops, the stock engine."""
 
 import asyncio
+import concurrent.futures
 import json
 import os
 import pathlib
@@ -78,8 +79,84 @@ def test_errors_have_their_classes(env):
         module.PaimonCatalog({"warehouse": 1})
     with pytest.raises(NotImplementedError, match="s3"):
         module.PaimonCatalog({"warehouse": "s3://bucket/w"})
+    with pytest.raises(module.NotFoundError, match="nope"):
+        env.sql("SELECT nope FROM paimon.db.t")
+    with pytest.raises(ValueError, match="1e400"):
+        env.sql("SELECT 1e400")
     with pytest.raises(ValueError):
         env.sql("SELECT " + "(" * 20000)
+
+
+NESTED = pa.struct([("a", I32), ("b", pa.struct([("c", pa.list_(pa.struct([("d", pa.struct([("e", S)]))])))]))])
+
+
+@pytest.mark.parametrize("form", ["batch", "table", "reader"])
+def test_slices_of_rows_in_rows(env, form):
+    env.sql("CREATE TABLE paimon.db.t (id INT, x ROW<a INT, b ROW<c ARRAY<ROW<d ROW<e STRING>>>>>)")
+    inner = lambda *texts: [None if text is None else {"d": {"e": text}} for text in texts]
+    values = [
+        {"a": 1, "b": {"c": inner("x", None, "y")}}, None, {"a": None, "b": None}, {"a": 2, "b": {"c": None}},
+        {"a": 3, "b": {"c": []}}, {"a": 4, "b": {"c": inner("z")}},
+    ]
+    whole = pa.record_batch([pa.array(range(6), I32), pa.array(values, NESTED)], names=["id", "x"])
+    for start in range(6):
+        for length in range(1, 7 - start):
+            part = whole.slice(start, length)
+            # A part of a column is a slice within a batch that is none.
+            parts = pa.record_batch([part.column(0), part.column(1)], names=["id", "x"])
+            for given in (part, parts):
+                if form == "table":
+                    given = pa.Table.from_batches([given])
+                if form == "reader":
+                    given = pa.RecordBatchReader.from_batches(whole.schema, [given])
+                write(env.table("t"), given, overwrite={})
+                assert env.read(env.table("t")) == list(zip(range(start, start + length), values[start:start + length]))
+
+
+def test_what_a_reader_raises_is_passed_on(env):
+    env.sql("CREATE TABLE paimon.db.t (id INT)")
+
+    class OwnError(Exception):
+        pass
+
+    def batches():
+        yield batch(id=(I32, [1]))
+        raise OwnError("the source is gone")
+
+    with pytest.raises(OwnError, match="the source is gone"):
+        write(env.table("t"), pa.RecordBatchReader.from_batches(pa.schema([("id", I32)]), batches()))
+    assert env.rows("SELECT * FROM paimon.db.t") == []
+
+
+def test_a_row_without_fields_is_not_written(env):
+    env.sql("CREATE TABLE paimon.db.t (id INT, x ROW<>)")
+    with pytest.raises(module.UnsupportedError, match="ROW<>"):
+        env.sql("INSERT INTO paimon.db.t VALUES (1, NULL)")
+
+
+def test_a_writer_of_a_dropped_table_writes_no_file(env):
+    env.sql("CREATE TABLE paimon.db.t (id INT)")
+    writer = env.table("t").new_batch_write_builder().new_write()
+    env.sql("DROP TABLE paimon.db.t")
+    with pytest.raises(module.NotFoundError, match="db.t"):
+        writer.write_arrow(batch(id=(I32, [1])))
+    assert not os.path.exists(env.path("t"))
+    env.sql("CREATE TABLE paimon.db.t (id INT)")
+    with pytest.raises(module.StateError, match="made again"):
+        writer.write_arrow(batch(id=(I32, [1])))
+    assert os.listdir(env.path("t")) == ["schema"]
+
+
+@pytest.mark.parametrize("name", ["../../../etc/passwd", "a/b", ".."])
+def test_metadata_names_files_of_the_table_only(env, name):
+    env.sql("CREATE TABLE paimon.db.t (id INT)")
+    env.sql("INSERT INTO paimon.db.t VALUES (1)")
+    path = env.path("t", "snapshot", "snapshot-1")
+    snapshot = json.loads(pathlib.Path(path).read_text())
+    snapshot["baseManifestList"] = name
+    pathlib.Path(path).write_text(json.dumps(snapshot))
+    with pytest.raises(module.CorruptError, match="baseManifestList"):
+        env.fresh().sql("SELECT * FROM paimon.db.t")
 
 
 @pytest.mark.parametrize("folder, pattern", [("snapshot", "snapshot-1"), ("schema", "schema-0"), ("manifest", "manifest")])
@@ -167,6 +244,16 @@ def test_functions(env):
         env.rows("SELECT bad(n) FROM paimon.default.numbers")
     with pytest.raises(ValueError):
         env.ctx.register_batch("paimon.default.numbers", pa.record_batch([pa.array([1])], names=["n"]))
+
+
+@pytest.mark.parametrize("exit", [KeyboardInterrupt, SystemExit])
+def test_functions_may_end_the_program(env, exit):
+    def leave(_):
+        raise exit
+
+    env.ctx.register_udf(module.udf(leave, [pa.int64()], pa.int64(), "volatile", "leave"))
+    with pytest.raises(exit):
+        env.sql("SELECT leave(1)")
 
 
 def test_other_threads_run_and_the_event_loop_may_call(env):
@@ -488,3 +575,12 @@ def test_a_lost_newest_schema_is_not_replaced(env):
             env.sql(sql)
     path.write_bytes(content)
     assert env.rows("SELECT * FROM paimon.db.t") == [(1, 2)]
+
+
+def test_create_table_as_if_not_exists_in_a_race(env):
+    contexts = [env.fresh() for _ in range(6)]
+    for turn in range(5):
+        with concurrent.futures.ThreadPoolExecutor(len(contexts)) as pool:
+            create = f"CREATE TABLE IF NOT EXISTS paimon.db.t{turn} AS SELECT"
+            list(pool.map(lambda i: contexts[i].sql(f"{create} {i} AS id"), range(len(contexts))))
+        assert len(env.rows(f"SELECT id FROM paimon.db.t{turn}")) == 1

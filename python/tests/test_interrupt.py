@@ -1,9 +1,11 @@
 """Ctrl-C in the middle of work: nothing is left behind, even if the process ends at once."""
 
 import pathlib
+import signal
 import subprocess
 import sys
 
+import pyarrow as pa
 import pytest
 
 
@@ -58,3 +60,37 @@ def test_interrupted_create_table_as_leaves_no_table(env):
     assert interrupted(env.warehouse, f'ctx.sql("{sql}")', 1.0) == "interrupted"
     assert files(env) == before
     env.sql("CREATE TABLE paimon.db.u (a INT)")
+
+
+def test_interrupted_prepare_commit_leaves_no_files(env):
+    env.sql("CREATE TABLE paimon.db.t (id BIGINT NOT NULL, PRIMARY KEY (id)) WITH ('bucket' = '4')")
+    before = files(env)
+    table = env.table("t")
+    rows = pa.record_batch([pa.array(range(20_000), pa.int64())], names=["id"])
+    hits = 0
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    previous = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        for step in range(60):
+            builder = table.new_batch_write_builder()
+            writer = builder.new_write()
+            writer.write_arrow(rows)
+            messages = None
+            try:
+                signal.setitimer(signal.ITIMER_REAL, 0.001 + step * 0.0005)
+                messages = writer.prepare_commit()
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            except KeyboardInterrupt:
+                hits += messages is None
+            finally:
+                signal.setitimer(signal.ITIMER_REAL, 0)
+            if messages is not None:
+                builder.new_commit().abort(messages)
+            writer.close()
+    finally:
+        signal.signal(signal.SIGALRM, previous)
+    assert hits > 0
+    assert files(env) == before

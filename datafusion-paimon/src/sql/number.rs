@@ -2,7 +2,8 @@
 //!
 //! The engine reads a number with a point, and one beyond 64 bits, as DOUBLE. Such a literal with many digits is made a call
 //! of a function that gives this DOUBLE but remembers the text; where a DECIMAL is wanted, the text is taken
-//! (`exact.rs`). Source: SQL sheet SQL-134.
+//! (`exact.rs`). One that is beyond DOUBLE, which the engine would read as infinity, is an error where no text is wanted.
+//! Source: SQL sheet SQL-134.
 
 use std::sync::Arc;
 
@@ -43,7 +44,7 @@ pub(crate) fn kept_number(expr: &Expr) -> Option<&str> {
 /// Makes a number that a DOUBLE cannot hold a call of the function.
 pub(super) fn keep_number(expr: &mut Ast) {
     if let Ast::Value(ValueWithSpan { value: Value::Number(text, _), .. }) = expr
-        && has_many_digits(text)
+        && (has_many_digits(text) || text.parse().is_ok_and(f64::is_infinite))
     {
         let text = Ast::Value(Value::SingleQuotedString(text.clone()).into());
         *expr = Ast::Function(call(text));
@@ -84,6 +85,7 @@ struct NumberFunction {
 
 fn value(text: &str) -> Result<ScalarValue> {
     match text.parse::<f64>() {
+        Ok(number) if number.is_infinite() => plan_err!("the number {text} is beyond the range of DOUBLE"),
         Ok(number) => Ok(ScalarValue::Float64(Some(number))),
         Err(_) => plan_err!("{text} is no number"),
     }
@@ -120,7 +122,11 @@ impl ScalarUDFImpl for NumberFunction {
 
     // The engine's own name of the literal.
     fn schema_name(&self, args: &[Expr]) -> Result<String> {
-        Ok(format!("{:?}", value_of(args)?))
+        // A number beyond DOUBLE has its own text.
+        match (value_of(args), args) {
+            (Err(_), [Expr::Literal(text, _)]) => Ok(text.to_string()),
+            (value, _) => Ok(format!("{:?}", value?)),
+        }
     }
 
     fn simplify(&self, args: Vec<Expr>, _: &SimplifyContext) -> Result<ExprSimplifyResult> {

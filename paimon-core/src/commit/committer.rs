@@ -106,7 +106,7 @@ impl Committer<'_> {
                 Ok(Outcome::Nothing) => return Ok(None),
                 Ok(Outcome::Lost) => retry.wait().await?,
                 Err(error) if self.is_overtaken(&error, base).await => retry.wait().await?,
-                Err(error) => return Err(error),
+                Err(error) => return Err(self.table.explain_missing(error).await),
             }
         }
     }
@@ -211,6 +211,11 @@ impl Committer<'_> {
                 history::take_back(self.table, &snapshot).await.map_err(unknown)?;
                 Ok(Outcome::Lost)
             }
+            // If it is not where it was published, it may have gone with its table to another name.
+            Place::Astray => match history::take_back(self.table, &snapshot).await.map_err(unknown)? {
+                true => Ok(Outcome::Lost),
+                false => Err(unknown(self.table.identifier().not_found())),
+            },
             Place::Unknown => Err(unknown(expired(&snapshot))),
         }
     }

@@ -27,6 +27,8 @@ pub(super) enum Place {
     Beside,
     /// Too much has expired to tell.
     Unknown,
+    /// In the directory of another table: that of the writer was dropped or renamed as it wrote.
+    Astray,
 }
 
 /// Where a snapshot of these changes stands that was published just now, made on top of `base`.
@@ -50,6 +52,10 @@ pub(super) async fn place(
             }
             None => {}
         }
+    }
+    // Without its base nothing says that the directory still is that of the table.
+    if table.gone().await?.is_some() {
+        return Ok(Place::Astray);
     }
     for _ in 0..RETRIES {
         let ids = snapshots.ids().await?;
@@ -127,15 +133,18 @@ fn net<'a>(entries: impl Iterator<Item = &'a ManifestEntry>) -> HashMap<FileAt, 
     net
 }
 
-/// Takes back a snapshot that stands beside the history.
+/// Takes back a snapshot that stands beside the history; `false` if it is gone already.
 ///
 /// # Errors
 /// Those of the storage.
-pub(super) async fn take_back(table: &Table, snapshot: &Snapshot) -> Result<()> {
+pub(super) async fn take_back(table: &Table, snapshot: &Snapshot) -> Result<bool> {
     let found = table.snapshots().find(snapshot.id).await?;
     match found {
-        Some(found) if found.uuid == snapshot.uuid => table.io().delete(&table.paths().snapshot(snapshot.id)).await,
+        Some(found) if found.uuid == snapshot.uuid => {
+            table.io().delete(&table.paths().snapshot(snapshot.id)).await?;
+            Ok(true)
+        }
         Some(_) => Err(Error::internal(format!("snapshot {} was replaced", snapshot.id))),
-        None => Ok(()),
+        None => Ok(false),
     }
 }

@@ -1,6 +1,7 @@
 //! Tests of what failures and damage do to whole tables.
 
 mod damage;
+mod drops;
 mod faults;
 
 use std::collections::{BTreeMap, BTreeSet};

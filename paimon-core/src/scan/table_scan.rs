@@ -71,7 +71,8 @@ impl TableScan {
         loop {
             match self.try_plan().await {
                 Err(error) if self.may_have_expired(&error) && replans < MAX_REPLANS => replans += 1,
-                result => return result,
+                Err(error) => return Err(self.request.table.explain_missing(error).await),
+                Ok(plan) => return Ok(plan),
             }
         }
     }

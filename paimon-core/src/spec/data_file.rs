@@ -1,6 +1,8 @@
 //! What metadata says about one data file.
 
-use super::avro::{Cursor, FieldName, Shape, put_bytes, put_list, put_long, put_optional, put_text, required};
+use super::avro::{
+    Cursor, FieldName, Shape, put_bytes, put_list, put_long, put_optional, put_text, required, required_file_name,
+};
 use super::stats::SimpleStats;
 use crate::error::{Error, Result};
 use crate::row::BinaryRow;
@@ -196,8 +198,9 @@ impl Fields {
     }
 
     fn finish(self) -> Result<DataFileMeta> {
+        let extra_files = self.extra_files.unwrap_or_default().into_iter();
         Ok(DataFileMeta {
-            file_name: required(self.file_name, FieldName::FileName)?,
+            file_name: required_file_name(self.file_name, FieldName::FileName)?,
             file_size: required(self.file_size, FieldName::FileSize)?,
             row_count: required(self.row_count, FieldName::RowCount)?,
             min_key: required(self.min_key, FieldName::MinKey)?,
@@ -208,7 +211,9 @@ impl Fields {
             max_sequence_number: required(self.max_sequence_number, FieldName::MaxSequenceNumber)?,
             schema_id: required(self.schema_id, FieldName::SchemaId)?,
             level: required(self.level, FieldName::Level)?,
-            extra_files: self.extra_files.unwrap_or_default(),
+            extra_files: extra_files
+                .map(|name| required_file_name(Some(name), FieldName::ExtraFiles))
+                .collect::<Result<_>>()?,
             creation_time_ms: self.creation_time_ms,
             delete_row_count: self.delete_row_count,
             embedded_index: self.embedded_index,

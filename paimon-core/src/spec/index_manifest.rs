@@ -3,7 +3,7 @@
 use super::avro::{
     AvroCompression, AvroWriter, INDEX_MANIFEST_SCHEMA, put_bytes, put_list, put_long, put_optional, put_text,
 };
-use super::avro::{Cursor, FieldName, Shape, decode_all, required};
+use super::avro::{Cursor, FieldName, Shape, decode_all, required, required_file_name};
 use super::manifest_entry::check_version;
 use crate::error::{Error, Result};
 use crate::row::BinaryRow;
@@ -105,7 +105,7 @@ impl DeletionVectorRange {
             return Ok(None);
         }
         Ok(Some(Self {
-            data_file_name: required(file, FieldName::RangeFile)?,
+            data_file_name: required_file_name(file, FieldName::RangeFile)?,
             offset: required(offset, FieldName::RangeOffset)?,
             length: required(length, FieldName::RangeLength)?,
             cardinality,
@@ -214,7 +214,7 @@ impl IndexManifestEntry {
             partition: required(fields.partition, FieldName::Partition)?,
             bucket: required(fields.bucket, FieldName::Bucket)?,
             index_type: required(fields.index_type, FieldName::IndexType)?,
-            file_name: required(fields.file_name, FieldName::FileName)?,
+            file_name: required_file_name(fields.file_name, FieldName::FileName)?,
             file_size: required(fields.file_size, FieldName::FileSize)?,
             row_count: required(fields.row_count, FieldName::RowCount)?,
             dv_ranges: fields.dv_ranges,

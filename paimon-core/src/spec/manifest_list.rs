@@ -3,6 +3,7 @@
 use super::avro::{AvroCompression, AvroWriter};
 use super::avro::{
     Cursor, FieldName, MANIFEST_LIST_SCHEMA, Shape, decode_all, put_list, put_long, put_optional, put_text, required,
+    required_file_name,
 };
 use super::manifest_entry::{MANIFEST_VERSION, check_version};
 use super::stats::SimpleStats;
@@ -103,7 +104,8 @@ impl Fields {
             FieldName::MaxRowId => self.max_row_id = cursor.long(shape)?,
             FieldName::TotalBuckets => self.total_buckets = cursor.int(shape)?,
             FieldName::ExtraFiles => {
-                self.extra_files = cursor.list(shape, |c, item| required(c.text(item)?, FieldName::ExtraFiles))?;
+                self.extra_files =
+                    cursor.list(shape, |c, item| required_file_name(c.text(item)?, FieldName::ExtraFiles))?;
             }
             _ => cursor.skip(shape)?,
         }
@@ -117,7 +119,7 @@ impl ManifestFileMeta {
         cursor.record(shape, |c, name, shape| fields.take(c, name, shape))?;
         check_version(fields.version, MANIFEST_VERSION)?;
         Ok(Self {
-            file_name: required(fields.file_name, FieldName::FileName)?,
+            file_name: required_file_name(fields.file_name, FieldName::FileName)?,
             file_size: required(fields.file_size, FieldName::FileSize)?,
             num_added_files: required(fields.num_added_files, FieldName::NumAddedFiles)?,
             num_deleted_files: required(fields.num_deleted_files, FieldName::NumDeletedFiles)?,

@@ -9,6 +9,7 @@ mod check;
 mod commit_message;
 mod data_file;
 mod field_ids;
+mod file_name;
 mod file_row;
 mod index_manifest;
 mod manifest_entry;

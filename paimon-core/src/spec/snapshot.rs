@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 
+use super::file_name::file_name;
 use crate::error::{Error, Result};
 use crate::json::{self, Json, Object};
 
@@ -149,18 +150,20 @@ impl Snapshot {
     /// # Errors
     /// `Corrupt` naming the key that is missing or has a wrong type.
     pub(crate) fn from_object(object: &Object<'_>) -> Result<Self> {
+        let name = |key| file_name(object.text(key)?, key);
+        let find_name = |key| object.find_text(key)?.map(|text| file_name(text, key)).transpose();
         Ok(Self {
             version: object.find_int("version")?,
             uuid: object.find_text("uuid")?,
             id: object.long("id")?,
             schema_id: object.long("schemaId")?,
-            base_manifest_list: object.text("baseManifestList")?,
+            base_manifest_list: name("baseManifestList")?,
             base_manifest_list_size: object.find_long("baseManifestListSize")?,
-            delta_manifest_list: object.text("deltaManifestList")?,
+            delta_manifest_list: name("deltaManifestList")?,
             delta_manifest_list_size: object.find_long("deltaManifestListSize")?,
-            changelog_manifest_list: object.find_text("changelogManifestList")?,
+            changelog_manifest_list: find_name("changelogManifestList")?,
             changelog_manifest_list_size: object.find_long("changelogManifestListSize")?,
-            index_manifest: object.find_text("indexManifest")?,
+            index_manifest: find_name("indexManifest")?,
             commit_user: object.text("commitUser")?,
             writer_version: object.find_text("writerVersion")?,
             commit_identifier: object.long("commitIdentifier")?,
@@ -170,7 +173,7 @@ impl Snapshot {
             delta_record_count: object.find_long("deltaRecordCount")?,
             changelog_record_count: object.find_long("changelogRecordCount")?,
             watermark: object.find_long("watermark")?,
-            statistics: object.find_text("statistics")?,
+            statistics: find_name("statistics")?,
             properties: object.find_text_map("properties")?,
             next_row_id: object.find_long("nextRowId")?,
             operation: object.find_text("operation")?,
@@ -235,6 +238,7 @@ mod tests {
         fn round_trip(texts in proptest::collection::vec(any::<Option<String>>(), 8), longs in proptest::collection::vec(any::<Option<i64>>(), 9)) {
             let mut text = texts.into_iter();
             let mut text = || text.next().flatten();
+            let name = |text: Option<String>| text.map(|t| format!("m{}", t.replace(['/', '\\', '\0'], "_")));
             let mut long = longs.into_iter();
             let mut long = || long.next().flatten();
             let snapshot = Snapshot {
@@ -242,13 +246,13 @@ mod tests {
                 uuid: text(),
                 id: long().unwrap_or(1),
                 schema_id: long().unwrap_or(0),
-                base_manifest_list: text().unwrap_or_default(),
+                base_manifest_list: name(text()).unwrap_or_default(),
                 base_manifest_list_size: long(),
-                delta_manifest_list: text().unwrap_or_default(),
+                delta_manifest_list: name(text()).unwrap_or_default(),
                 delta_manifest_list_size: None,
-                changelog_manifest_list: text(),
+                changelog_manifest_list: name(text()),
                 changelog_manifest_list_size: long(),
-                index_manifest: text(),
+                index_manifest: name(text()),
                 commit_user: text().unwrap_or_default(),
                 writer_version: text(),
                 commit_identifier: long().unwrap_or(i64::MAX),

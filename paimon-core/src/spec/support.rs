@@ -162,7 +162,11 @@ fn check_files_writable(schema: &TableSchema, options: &Options, access: &str) -
             return Err(refuse(access, key, value));
         }
     }
-    check_types(schema, access, &|t| matches!(t, DataType::Blob(_) | DataType::Vector(_) | DataType::Variant(_)))
+    check_types(schema, access, &|t| match t {
+        // No file format has a place for it.
+        DataType::Row(row) => row.fields().is_empty(),
+        other => matches!(other, DataType::Blob(_) | DataType::Vector(_) | DataType::Variant(_)),
+    })
 }
 
 fn check_keyed(options: &Options) -> Result<()> {

@@ -248,7 +248,7 @@ impl FileIO {
         objects::delete(operator, &path, location).await
     }
 
-    /// Deletes a directory with everything in it; nothing happens if it does not exist.
+    /// Deletes a directory with everything in it; nothing happens if it does not exist. On a disk it is gone at once.
     ///
     /// # Errors
     /// `InvalidInput` for the root of the store; `PermissionDenied` or `Storage`.

@@ -242,8 +242,29 @@ pub(super) fn delete(path: &Path) -> io::Result<()> {
     ignore_absent(fs::remove_file(path))
 }
 
+/// Deletes a directory: it is gone at once, and what others still write to its path is not part of what is deleted.
+///
+/// It is moved into a directory of its own first, `.dropped-<uuid>` beside it, which no listing takes for a table or database.
 pub(super) fn delete_dir(path: &Path) -> io::Result<()> {
-    ignore_absent(fs::remove_dir_all(path))
+    let (Some(parent), Some(name)) = (path.parent(), path.file_name()) else {
+        return Err(io::Error::from(ErrorKind::InvalidInput));
+    };
+    match fs::symlink_metadata(path) {
+        Err(e) if is_absent(&e) => return Ok(()),
+        other => other?,
+    };
+    let away = parent.join(format!(".dropped-{}", uuid::Uuid::new_v4()));
+    if let Err(error) = fs::create_dir(&away) {
+        return ignore_absent(Err(error));
+    }
+    let moved = fs::rename(path, away.join(name));
+    let deleted = match &moved {
+        // A mount point cannot be moved.
+        Err(e) if matches!(e.kind(), ErrorKind::CrossesDevices | ErrorKind::ResourceBusy) => fs::remove_dir_all(path),
+        _ => moved,
+    };
+    let cleared = fs::remove_dir_all(&away);
+    ignore_absent(deleted).and(cleared)
 }
 
 /// Renames; `false` if the target exists. An empty directory at the target gives way to a directory.

@@ -139,17 +139,34 @@ impl Table {
     /// `NotFound(Table)` if the table was dropped, `InvalidState` if it was made again since; `PermissionDenied`, `Storage` or
     /// `Corrupt`.
     pub async fn check_alive(&self) -> Result<()> {
-        match self.schemas().is_current(self.schema()).await? {
-            Some(true) => Ok(()),
-            Some(false) => Err(Error::new(
+        self.gone().await?.map_or(Ok(()), Err)
+    }
+
+    /// Why the table of this handle is gone, if it is.
+    ///
+    /// # Errors
+    /// `PermissionDenied`, `Storage` or `Corrupt`.
+    pub(crate) async fn gone(&self) -> Result<Option<Error>> {
+        Ok(match self.schemas().is_current(self.schema()).await? {
+            Some(true) => None,
+            Some(false) => Some(Error::new(
                 ErrorKind::InvalidState,
                 format!(
                     "table {} was dropped and made again since this handle was opened; get it again",
                     self.identifier()
                 ),
             )),
-            None => Err(self.identifier().not_found()),
+            None => Some(self.identifier().not_found()),
+        })
+    }
+
+    /// The error of an operation that missed a file; if that is so because the table is gone, what
+    /// [`Table::check_alive`] says.
+    pub async fn explain_missing(&self, error: Error) -> Error {
+        if !matches!(error.kind(), ErrorKind::NotFound(Entity::File | Entity::Snapshot)) {
+            return error;
         }
+        self.gone().await.ok().flatten().unwrap_or(error)
     }
 
     /// The schema versions of the branch.

@@ -96,7 +96,8 @@ impl TableWrite {
     ///
     /// # Errors
     /// `SchemaMismatch` naming the first column that differs or holds a null that it may not; nothing of the batch is
-    /// written and the write goes on. `InvalidInput` if the partition has another bucket count. `InvalidState` after
+    /// written and the write goes on. `InvalidInput` if the partition has another bucket count. `NotFound(Table)` if the table
+    /// is gone before the first row is written. `InvalidState` if it was made again, and after
     /// [`TableWrite::prepare_commit`]. Any other error ends the write, and its files are deleted.
     pub async fn write(&mut self, batch: &RecordBatch) -> Result<()> {
         self.write_rows(batch, None, None).await
@@ -155,7 +156,7 @@ impl TableWrite {
             Err(error) => {
                 self.state = State::Failed;
                 self.delete_files().await;
-                Err(error)
+                Err(self.table.explain_missing(error).await)
             }
         }
     }
@@ -177,6 +178,10 @@ impl TableWrite {
         let new: Vec<&BucketKey> = routed.iter().map(|r| &r.key).filter(|k| !self.writers.contains_key(*k)).collect();
         if new.is_empty() {
             return Ok(());
+        }
+        if self.writers.is_empty() {
+            // Before the first file appears.
+            self.table.check_alive().await?;
         }
         let fixed = matches!(self.mode, BucketMode::Fixed(_));
         if fixed && !self.ignore_previous {
@@ -259,7 +264,7 @@ impl TableWrite {
         let outcome = all(work, self.parallelism).await;
         if let Err(error) = outcome {
             self.delete_files().await;
-            return Err(error);
+            return Err(self.table.explain_missing(error).await);
         }
         // From here on nothing waits: all files change their owner at once.
         let total_buckets = self.mode.total_buckets();

@@ -46,7 +46,9 @@ fn table(partition: &[&str], key: &[&str], options: &[(&str, &str)]) -> Table {
     let location = format!("memory:/write-{}/db.db/t", SystemClock.fresh_id());
     let io = FileIO::from_location(&location, &Options::new()).unwrap();
     let (publisher, clock) = (Arc::new(FileSystemCommit), SystemClock::shared());
-    Table::new(Identifier::new("db", "t"), io, &location, Arc::new(schema), publisher, clock)
+    let table = Table::new(Identifier::new("db", "t"), io, &location, Arc::new(schema), publisher, clock);
+    assert!(futures::executor::block_on(table.schemas().create(table.schema())).unwrap());
+    table
 }
 
 fn with_options(table: &Table, options: &[(&str, &str)]) -> Table {

@@ -143,7 +143,13 @@ impl Session<'_> {
             catalog.create_table(&created, schema, false).await?;
             Ok(Unfilled(Some((catalog, created))))
         };
-        let unfilled = supervised(Arc::default(), work).await.map_err(to_datafusion)?;
+        let unfilled = match supervised(Arc::default(), work).await {
+            // Another one was faster.
+            Err(error) if table.if_not_exists && error.kind() == ErrorKind::AlreadyExists(Entity::Table) => {
+                return self.count(0);
+            }
+            other => other.map_err(to_datafusion)?,
+        };
         let filled = async {
             let created = provider.catalog().get_table(&identifier).await.map_err(to_datafusion)?;
             let plan = self.write_plan(path, created, WriteMode::Append, input);

@@ -4,6 +4,7 @@ use super::names::FieldName;
 use super::shape::Shape;
 use crate::error::{Error, Result};
 use crate::row::BinaryRow;
+use crate::spec::file_name::file_name;
 
 /// A position in the decompressed bytes of a block.
 #[derive(Debug)]
@@ -25,6 +26,14 @@ fn mismatch(expected: &str) -> Error {
 /// `Corrupt` naming the field if the writer's schema lacks it or its value is null.
 pub(crate) fn required<T>(value: Option<T>, name: FieldName) -> Result<T> {
     value.ok_or_else(|| Error::corrupt(format!("field '{}' of a manifest has no value", name.as_str())))
+}
+
+/// As [`required`] for the name of a file.
+///
+/// # Errors
+/// As [`required`]; `Corrupt` naming the field if the value is no such name.
+pub(crate) fn required_file_name(value: Option<String>, name: FieldName) -> Result<String> {
+    file_name(required(value, name)?, name.as_str())
 }
 
 impl<'a> Cursor<'a> {

@@ -12,7 +12,7 @@ mod schemas;
 mod shape;
 
 pub(crate) use container::{AvroCompression, AvroWriter, decode_all};
-pub(crate) use cursor::{Cursor, required};
+pub(crate) use cursor::{Cursor, required, required_file_name};
 pub(crate) use encode::{put_bytes, put_list, put_long, put_optional, put_text};
 pub(crate) use names::FieldName;
 pub(crate) use schemas::{INDEX_MANIFEST_SCHEMA, MANIFEST_LIST_SCHEMA, MANIFEST_SCHEMA};

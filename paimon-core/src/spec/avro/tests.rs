@@ -425,12 +425,12 @@ fn file() -> impl Strategy<Value = DataFileMeta> {
         option::of(any::<i64>()),
     );
     let lists = (
-        vec(".{0,9}", 0..3),
+        vec(FILE_NAME, 0..3),
         option::of(vec(".{0,9}", 0..3)),
         option::of(vec(".{0,9}", 0..3)),
         option::of(vec(any::<i64>(), 0..3)),
     );
-    (".{1,40}", any::<i32>(), numbers, rows, optionals, lists).prop_map(|(file_name, level, n, rows, o, lists)| {
+    (FILE_NAME, any::<i32>(), numbers, rows, optionals, lists).prop_map(|(file_name, level, n, rows, o, lists)| {
         DataFileMeta {
             file_name,
             file_size: n[0],
@@ -466,11 +466,14 @@ fn entry() -> impl Strategy<Value = ManifestEntry> {
     )
 }
 
+/// Names of files.
+const FILE_NAME: &str = r"m[^/\\\x00]{0,40}";
+
 fn manifest() -> impl Strategy<Value = ManifestFileMeta> {
     let ints = vec(option::of(any::<i32>()), 5);
     let longs = vec(any::<i64>(), 4);
     let rows = vec(option::of(any::<i64>()), 2);
-    (".{0,40}", longs, stats(), ints, rows, option::of(vec(".{0,9}", 0..3))).prop_map(
+    (FILE_NAME, longs, stats(), ints, rows, option::of(vec(FILE_NAME, 0..3))).prop_map(
         |(file_name, n, stats, i, r, extra)| ManifestFileMeta {
             file_name,
             file_size: n[0],
@@ -491,7 +494,7 @@ fn manifest() -> impl Strategy<Value = ManifestFileMeta> {
 }
 
 fn index() -> impl Strategy<Value = IndexManifestEntry> {
-    let range = (".{0,9}", any::<i32>(), any::<i32>(), option::of(any::<i64>())).prop_map(
+    let range = (FILE_NAME, any::<i32>(), any::<i32>(), option::of(any::<i64>())).prop_map(
         |(name, offset, length, cardinality)| DeletionVectorRange { data_file_name: name, offset, length, cardinality },
     );
     let bytes = || option::of(vec(any::<u8>(), 0..9));
@@ -501,7 +504,7 @@ fn index() -> impl Strategy<Value = IndexManifestEntry> {
         });
     let numbers = (any::<i32>(), any::<i64>(), any::<i64>());
     let optionals = (option::of(vec(range, 0..4)), option::of(".{0,9}"), option::of(global));
-    (row(), ".{0,9}", ".{0,9}", numbers, optionals).prop_map(|(partition, index_type, file_name, n, o)| {
+    (row(), ".{0,9}", FILE_NAME, numbers, optionals).prop_map(|(partition, index_type, file_name, n, o)| {
         IndexManifestEntry {
             partition,
             bucket: n.0,
