@@ -12,6 +12,8 @@ pub mod datafile;
 pub mod deletion;
 pub mod error;
 pub mod format;
+#[cfg(any(test, feature = "fuzzing"))]
+pub mod fuzzing;
 pub mod index;
 mod json;
 pub mod maintain;

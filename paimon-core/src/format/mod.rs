@@ -23,6 +23,8 @@ use async_trait::async_trait;
 use futures::stream::BoxStream;
 
 pub use footer_cache::FooterCache;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) use guard::BREAKS_THE_FORMAT;
 
 use crate::error::{Error, Result};
 use crate::options::Options;

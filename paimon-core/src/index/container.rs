@@ -8,6 +8,7 @@
 //! `fileindex/FileIndexFormat.java`.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::cursor::{Cursor, damaged};
 use crate::error::{Error, Result};
@@ -22,7 +23,8 @@ const MAX_HEAD: usize = 16 << 20;
 /// One index of one column.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Entry {
-    pub(super) column: String,
+    /// Shared by all indexes of the column: a head may name a long one many times.
+    pub(super) column: Arc<str>,
     pub(super) kind: String,
     /// Where its blob is; `None` for an index without values.
     pub(super) blob: Option<Range<usize>>,
@@ -56,7 +58,7 @@ pub(super) fn entries(head: &[u8]) -> Result<Vec<Entry>> {
     cursor.take(PREFIX)?;
     let mut entries = Vec::new();
     for _ in 0..cursor.count(6)? {
-        let column = cursor.utf()?;
+        let column: Arc<str> = cursor.utf()?.into();
         for _ in 0..cursor.count(10)? {
             let (kind, start, length) = (cursor.utf()?, cursor.i32()?, cursor.size()?);
             let blob = match usize::try_from(start) {
@@ -64,7 +66,7 @@ pub(super) fn entries(head: &[u8]) -> Result<Vec<Entry>> {
                 Err(_) if start == -1 => None,
                 Err(_) => return Err(damaged(format!("an index starts at {start}"))),
             };
-            entries.push(Entry { column: column.clone(), kind, blob });
+            entries.push(Entry { column: Arc::clone(&column), kind, blob });
         }
     }
     Ok(entries)
@@ -80,7 +82,7 @@ mod tests {
     #[test]
     fn a_head_of_java() {
         assert_eq!(head_length(&HEAD).unwrap(), HEAD.len());
-        let expected = Entry { column: "v".to_owned(), kind: "bitmap".to_owned(), blob: Some(47..79) };
+        let expected = Entry { column: "v".into(), kind: "bitmap".to_owned(), blob: Some(47..79) };
         assert_eq!(entries(&HEAD).unwrap(), [expected]);
         let mut empty = HEAD;
         empty[35..39].fill(0xff);

@@ -4,6 +4,7 @@
 //! says nothing. Source: file-index sheet section 7; `fileindex/FileIndexPredicate.java`.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use roaring::RoaringBitmap;
@@ -24,7 +25,7 @@ pub struct FileIndex {
 
 #[derive(Debug, Clone)]
 pub(super) struct Index {
-    pub(super) column: String,
+    pub(super) column: Arc<str>,
     pub(super) kind: String,
     /// `None` for an index without values.
     pub(super) blob: Option<Bytes>,
@@ -76,7 +77,7 @@ impl FileIndex {
 
     fn leaf_rows(&self, leaf: &Leaf, rows: u32) -> Option<RoaringBitmap> {
         let (question, kind) = (Question::of(leaf)?, KeyKind::of(&leaf.data_type)?);
-        let mine = self.indexes.iter().filter(|i| i.column == leaf.name);
+        let mine = self.indexes.iter().filter(|i| *i.column == leaf.name);
         // What is damaged says nothing.
         intersection(mine.map(|index| index.answer(kind, rows, &question).ok().flatten()))
     }
@@ -99,7 +100,7 @@ impl Index {
 }
 
 pub(super) fn is_wanted(entry: &Entry, columns: &BTreeSet<&str>) -> bool {
-    columns.contains(entry.column.as_str())
+    columns.contains(&*entry.column)
         && matches!(entry.kind.as_str(), "bloom-filter" | "bitmap" | "bsi" | "range-bitmap")
 }
 

@@ -12,6 +12,8 @@ mod container;
 mod cursor;
 mod dictionary;
 mod file_index;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) mod fuzzing;
 #[cfg(test)]
 mod golden;
 mod hash;

@@ -26,6 +26,8 @@ pub use partition_names::{named_value, value_text};
 pub use paths::TablePaths;
 pub use schemas::Schemas;
 pub use snapshots::Snapshots;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) use tag_document::decode as decode_tag;
 pub use tags::{Tag, Tags};
 pub use time_travel::Selector;
 pub use travel::{Bounds, ChangesRange, Travel};

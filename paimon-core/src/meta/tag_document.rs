@@ -48,7 +48,7 @@ fn clock_array(time: NaiveDateTime) -> String {
 ///
 /// # Errors
 /// `Corrupt` naming the key that is wrong.
-pub(super) fn decode(name: &str, document: &[u8]) -> Result<Tag> {
+pub(crate) fn decode(name: &str, document: &[u8]) -> Result<Tag> {
     let snapshot = Snapshot::from_json(document)?;
     let value: Value =
         serde_json::from_slice(document).map_err(|e| Error::corrupt("the tag is no JSON document").with_source(e))?;

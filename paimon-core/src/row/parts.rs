@@ -194,7 +194,14 @@ impl<'a> PartsReader<'a> {
     /// A list of texts.
     pub(crate) fn texts(&self, position: usize) -> Result<Vec<String>> {
         let array = Self::array(self.part(position)?)?;
-        (0..array.len).map(|at| array.text(at)).collect()
+        let mut left = array.bytes.len();
+        let text = |at| {
+            let text = array.text(at)?;
+            // Texts that share their bytes could take the square of what is there.
+            left = left.checked_sub(text.len()).ok_or_else(|| Error::corrupt("texts of an array share their bytes"))?;
+            Ok(text)
+        };
+        (0..array.len).map(text).collect()
     }
 
     /// A list of numbers.

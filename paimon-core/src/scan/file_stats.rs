@@ -10,7 +10,7 @@ use crate::spec::{DataFileMeta, SimpleStats, TableSchema};
 use crate::types::{DataType, Datum};
 
 /// Whether a row of the file may pass, by the statistics of its value columns. `schema` is that of the file.
-pub(super) fn values_may_match(predicate: &Predicate, file: &DataFileMeta, schema: &TableSchema) -> bool {
+pub(crate) fn values_may_match(predicate: &Predicate, file: &DataFileMeta, schema: &TableSchema) -> bool {
     let columns = match (&file.value_stats_cols, &file.write_cols) {
         (Some(columns), _) | (None, Some(columns)) => Columns::Named(columns),
         (None, None) => Columns::All(schema.fields.len()),
@@ -32,7 +32,7 @@ pub(super) fn values_may_match(predicate: &Predicate, file: &DataFileMeta, schem
 }
 
 /// Whether a key of the file may pass, by the statistics of its key columns. The predicate speaks only of key columns.
-pub(super) fn keys_may_match(predicate: &Predicate, file: &DataFileMeta, schema: &TableSchema) -> bool {
+pub(crate) fn keys_may_match(predicate: &Predicate, file: &DataFileMeta, schema: &TableSchema) -> bool {
     let keys = schema.key_positions();
     if !Columns::All(keys.len()).fit(&file.key_stats) {
         return true;

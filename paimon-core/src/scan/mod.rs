@@ -36,6 +36,8 @@ mod tests;
 
 pub use entries::live_entries;
 pub(crate) use fallback::translated;
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) use file_stats::{keys_may_match, values_may_match};
 pub use packing::pack;
 pub use plan::{Plan, ScanTrace};
 pub use row_positions::RowPositions;

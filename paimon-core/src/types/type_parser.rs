@@ -226,7 +226,12 @@ impl Parser<'_> {
         }
         let base = self.base()?;
         let mut data_type = base.with_nullable(self.nullability());
+        let mut suffixes = self.depth;
         loop {
+            suffixes += 1;
+            if suffixes > MAX_DEPTH + 1 {
+                return Err(Error::invalid_input(format!("data types cannot nest deeper than {MAX_DEPTH} levels")));
+            }
             data_type = if self.accept_words(&["ARRAY"]) {
                 DataType::Array(ArrayType::with_nullable(self.nullability(), data_type))
             } else if self.accept_words(&["MULTISET"]) {

@@ -218,7 +218,8 @@ impl ByteStream {
             }
             Codec::Lzo => plain = lzo::decompress(stored, limit).ok_or_else(damaged)?,
             Codec::Lz4 => {
-                plain.resize(limit, 0);
+                // Zeros of the allocator cost nothing until they are used.
+                plain = vec![0; limit];
                 let written = lz4_flex::block::decompress_into(stored, &mut plain);
                 plain.truncate(written.map_err(|e| damaged().with_source(e))?);
             }

@@ -78,6 +78,11 @@ fn wrong_text_is_refused() {
     assert!(error.kind() == ErrorKind::Unsupported && error.message().contains("GEOMETRY"), "{error}");
     let deep = "ARRAY<".repeat(5_000);
     assert!(parse(&deep).unwrap_err().message().contains("nest deeper"));
+    assert!(parse(&format!("INT{}", " ARRAY".repeat(99))).is_ok());
+    for words in [100, 100_000] {
+        let suffixes = format!("INT{}", " ARRAY".repeat(words));
+        assert!(parse(&suffixes).unwrap_err().message().contains("nest deeper"));
+    }
 }
 
 #[test]
