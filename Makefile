@@ -1,7 +1,7 @@
 # Tasks of the project. `make run` and `make test` do their own set-up on a Debian machine with Rust, Python, make and gcc.
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run test lint rust-test doc develop python-test interop wheel bench java
+.PHONY: help run test lint rust-test doc develop python-test interop wheel bench fuzz java
 
 VENV   := .venv
 PYTHON := $(VENV)/bin/python
@@ -54,3 +54,6 @@ wheel: $(VENV)/.done ## a release wheel in python/dist
 
 bench: $(VENV)/.done ## benchmarks, as ratios to stock DataFusion in the same run
 	cd python && ../$(PYTHON) benchmarks/run.py
+
+fuzz:       ## a fuzzer against every decoder of bytes from disk, FUZZ_SECONDS=600 each; FUZZ=orc for one
+	paimon-core/fuzz/run.sh $(FUZZ)
