@@ -204,8 +204,9 @@ impl PyTableWrite {
             *lock(&prepared) = messages;
             Ok::<(), paimon_core::Error>(())
         });
-        if let Err(error) = outcome {
-            // Interrupted, perhaps with everything prepared: nobody will commit it.
+        // What is pending now would be raised as the call returns, and its value be lost.
+        if let Err(error) = outcome.and_then(|()| py.check_signals()) {
+            // Perhaps everything is prepared: nobody will commit it.
             drop(self.take_back(py));
             return Err(error);
         }

@@ -129,9 +129,10 @@ def test_what_a_reader_raises_is_passed_on(env):
 
 
 def test_a_row_without_fields_is_not_written(env):
-    env.sql("CREATE TABLE paimon.db.t (id INT, x ROW<>)")
+    schema = pa.schema([("id", I32), ("x", pa.struct([]))])
+    module.PaimonCatalog({"warehouse": env.warehouse}).create_table("db.t", schema)
     with pytest.raises(module.UnsupportedError, match="ROW<>"):
-        env.sql("INSERT INTO paimon.db.t VALUES (1, NULL)")
+        write(env.table("t"), pa.record_batch([pa.array([1], I32), pa.array([None], pa.struct([]))], schema=schema))
 
 
 def test_a_writer_of_a_dropped_table_writes_no_file(env):

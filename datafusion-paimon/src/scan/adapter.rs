@@ -16,6 +16,7 @@ use datafusion::physical_expr_adapter::{PhysicalExprAdapter, PhysicalExprAdapter
 use paimon_core::types::DataField;
 
 use super::columns::FileColumn;
+use super::living::ROW;
 
 /// Adapts expressions to files of one schema.
 #[derive(Debug, Clone)]
@@ -56,6 +57,10 @@ impl PhysicalExprAdapter for Adapter {
 
 impl Adapter {
     fn column(&self, column: &Column) -> Result<Arc<dyn PhysicalExpr>> {
+        if column.name() == ROW {
+            // The source makes it.
+            return Ok(Arc::new(Column::new(ROW, self.physical.index_of(ROW)?)));
+        }
         let logical = self.logical.field_with_name(column.name())?;
         let name = match self.columns.get(column.name()) {
             Some(FileColumn::Same(name) | FileColumn::Widened(name)) => name,

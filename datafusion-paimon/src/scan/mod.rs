@@ -9,6 +9,7 @@ mod bucket_partitioning;
 mod columns;
 mod explain;
 mod faults;
+mod living;
 mod native;
 mod pairs;
 mod planner;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use datafusion::arrow::datatypes::{FieldRef, Fields, Schema, SchemaRef};
 use datafusion::catalog::Session;
 use datafusion::common::stats::Precision;
-use datafusion::common::{ScalarValue, Statistics};
+use datafusion::common::{ColumnStatistics, ScalarValue, Statistics};
 use datafusion::datasource::listing::PartitionedFile;
 use datafusion::datasource::physical_plan::parquet::CachedParquetFileReaderFactory;
 use datafusion::datasource::physical_plan::{FileGroup, FileScanConfigBuilder, ParquetSource};
@@ -35,6 +35,7 @@ use super::balance::balance;
 use super::columns::{FileColumn, file_columns};
 use super::explain::ScanInfo;
 use super::faults::FullPath;
+use super::living;
 use super::rows::{ChosenBy, RowChoice};
 use super::source::PaimonParquetSource;
 use super::statistics::{FileStatistics, of_partition_value, without_deleted};
@@ -48,6 +49,8 @@ struct Family {
     schema: Arc<TableSchema>,
     columns: Vec<FileColumn>,
     files: Vec<PartitionedFile>,
+    /// Whether deleted rows may be marked.
+    marks: bool,
 }
 
 /// Collects raw Parquet files and makes scans of them.
@@ -94,6 +97,19 @@ impl Layout {
             .with_table_partition_cols(partition_fields)
             .build();
         Self { schema, place, in_file, partition }
+    }
+
+    /// Whether a column of the table has the name of the one that marks rows.
+    fn has_row_column(&self) -> bool {
+        self.schema.table_schema().fields().find(living::ROW).is_some()
+    }
+
+    /// The same with the column that marks rows, as the last one.
+    fn with_rows(&self) -> EngineSchema {
+        EngineSchema::builder(Arc::clone(self.schema.file_schema()))
+            .with_table_partition_cols(self.schema.table_partition_cols().clone())
+            .with_virtual_columns(Fields::from(vec![Arc::clone(&living::ROW_FIELD)]))
+            .build()
     }
 }
 
@@ -144,6 +160,9 @@ impl<'a> NativeScan<'a> {
             let location = TablePaths::data_file(&split.bucket_path, file);
             let path = store::object_path(self.table.io(), &location)?;
             let statistics = self.statistics(file, deletion.as_ref(), &partition, &self.families[family])?;
+            let marks = deletion.as_ref().is_some_and(|d| living::may_be_short(d, file.row_count));
+            // Counting alone goes by statistics, which a filter would spoil.
+            self.families[family].marks |= marks && !self.projection.is_empty() && !self.layout.has_row_column();
             let chosen_by = (deletion.is_some() || self.rows.filters(file)).then(|| ChosenBy {
                 bucket_dir: split.bucket_path.clone(),
                 file: Arc::clone(file),
@@ -166,7 +185,7 @@ impl<'a> NativeScan<'a> {
         // Schemas that differ in options only have the same columns.
         let same = self.families.iter().position(|f| f.columns == columns && f.schema.fields == schema.fields);
         let family = same.unwrap_or_else(|| {
-            self.families.push(Family { schema: Arc::clone(schema), columns, files: Vec::new() });
+            self.families.push(Family { schema: Arc::clone(schema), columns, files: Vec::new(), marks: false });
             self.families.len() - 1
         });
         self.family_of.insert(schema_id, family);
@@ -217,16 +236,23 @@ impl<'a> NativeScan<'a> {
         let projection: Vec<usize> = self.projection.iter().map(|p| self.layout.place[*p]).collect();
         let mut plans = Vec::with_capacity(self.families.len());
         for family in self.families.into_iter().filter(|f| !f.files.is_empty()) {
-            let mut source = ParquetSource::new(self.layout.schema.clone())
+            let (mut schema, mut projection, mut files) =
+                (self.layout.schema.clone(), projection.clone(), family.files);
+            if family.marks {
+                schema = self.layout.with_rows();
+                projection.push(schema.table_schema().fields().len() - 1);
+                files.iter_mut().for_each(with_marked_rows);
+            }
+            let mut source = ParquetSource::new(schema.clone())
                 .with_table_parquet_options(options.clone())
                 .with_parquet_file_reader_factory(Arc::clone(&readers) as _);
             if let Some(hint) = options.global.metadata_size_hint {
                 source = source.with_metadata_size_hint(hint);
             }
             if let Some(predicate) = &request.predicate {
-                source = source.with_predicate(predicate(self.layout.schema.table_schema())?);
+                source = source.with_predicate(predicate(schema.table_schema())?);
             }
-            let (groups, statistics) = groups(family.files, request.partitions, self.layout.schema.table_schema())?;
+            let (groups, statistics) = groups(files, request.partitions, schema.table_schema())?;
             let adapter = Arc::new(ColumnsById::new(fields, &family.columns));
             // The store is in the reader factory: this URL is one that every engine has.
             let config = FileScanConfigBuilder::new(
@@ -235,11 +261,13 @@ impl<'a> NativeScan<'a> {
             )
             .with_file_groups(groups)
             .with_statistics(statistics)
-            .with_projection_indices(Some(projection.clone()))?
-            .with_limit(request.limit)
+            .with_projection_indices(Some(projection))?
+            // Marked rows do not count.
+            .with_limit(request.limit.filter(|_| !family.marks))
             .with_expr_adapter(Some(adapter))
             .build();
-            plans.push(DataSourceExec::from_data_source(config) as Arc<dyn ExecutionPlan>);
+            let scan = DataSourceExec::from_data_source(config) as Arc<dyn ExecutionPlan>;
+            plans.push(if family.marks { living::without_marked(scan, state.config().batch_size())? } else { scan });
         }
         Ok(plans)
     }
@@ -279,6 +307,15 @@ fn partitioned_file(
     match chosen_by {
         Some(chosen_by) => result.with_extension(chosen_by),
         None => result,
+    }
+}
+
+/// The statistics of a file that is read with marked rows in it.
+fn with_marked_rows(file: &mut PartitionedFile) {
+    if let Some(statistics) = file.statistics.take() {
+        let mut statistics = Arc::unwrap_or_clone(statistics).to_inexact();
+        statistics.column_statistics.push(ColumnStatistics::new_unknown());
+        file.statistics = Some(Arc::new(statistics));
     }
 }
 

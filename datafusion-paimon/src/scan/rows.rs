@@ -1,5 +1,5 @@
 //! Rows of a file that the engine's Parquet source reads: chosen by the core when the file is opened, handed over as a
-//! row selection.
+//! row selection, or marked (`living.rs`).
 //!
 //! Invariants: planning reads no deletion vector, so its cost does not grow with them; a file of which rows must be chosen
 //! is never opened without the choice. Source: engine sheet section 5.
@@ -21,6 +21,7 @@ use parquet::arrow::arrow_reader::RowSelector;
 use tokio::runtime::Handle;
 
 use super::faults::NamingMorselizer;
+use super::living::{Living, is_short};
 use crate::blocking;
 use crate::error::to_datafusion;
 
@@ -53,8 +54,10 @@ impl RowChoice {
     }
 
     /// Opens files with their rows chosen, and names what is wrong with them.
-    pub(crate) fn wrap(&self, inner: Box<dyn Morselizer>) -> Box<dyn Morselizer> {
-        let inner = Box::new(ChoosingMorselizer { inner: Arc::from(inner), choice: self.clone() });
+    ///
+    /// Rows that are not chosen are skipped, or may be marked in this column.
+    pub(crate) fn wrap(&self, inner: Box<dyn Morselizer>, marks_in: Option<usize>) -> Box<dyn Morselizer> {
+        let inner = Box::new(ChoosingMorselizer { inner: Arc::from(inner), choice: self.clone(), marks_in });
         Box::new(NamingMorselizer { inner, io: self.io.clone(), handle: self.handle.clone() })
     }
 
@@ -69,6 +72,7 @@ impl RowChoice {
 struct ChoosingMorselizer {
     inner: Arc<dyn Morselizer>,
     choice: RowChoice,
+    marks_in: Option<usize>,
 }
 
 impl Morselizer for ChoosingMorselizer {
@@ -77,7 +81,9 @@ impl Morselizer for ChoosingMorselizer {
             None => self.inner.plan_file(file),
             Some(by) => {
                 let (inner, choice) = (Arc::clone(&self.inner), self.choice.clone());
-                Ok(Box::new(ChoosingPlanner { inner, choice, file, by }))
+                // What an index leaves out may be whole pages.
+                let marks_in = self.marks_in.filter(|_| !choice.filters(&by.file));
+                Ok(Box::new(ChoosingPlanner { inner, choice, file, by, marks_in }))
             }
         }
     }
@@ -90,16 +96,20 @@ struct ChoosingPlanner {
     choice: RowChoice,
     file: PartitionedFile,
     by: Arc<ChosenBy>,
+    marks_in: Option<usize>,
 }
 
 impl MorselPlanner for ChoosingPlanner {
     fn plan(self: Box<Self>) -> Result<Option<MorselPlan>> {
-        let Self { inner, choice, file, by } = *self;
+        let Self { inner, choice, file, by, marks_in } = *self;
         let open = async move {
-            match choice.of(by).await? {
-                None => inner.plan_file(file),
-                Some(rows) if rows.is_empty() => Ok(Box::new(NoRows) as Box<dyn MorselPlanner>),
-                Some(rows) => inner.plan_file(file.with_extension(engine_selection(&rows))),
+            match (choice.of(by).await?, marks_in) {
+                (None, _) => inner.plan_file(file),
+                (Some(rows), _) if rows.is_empty() => Ok(Box::new(NoRows) as Box<dyn MorselPlanner>),
+                (Some(rows), Some(column)) if is_short(&rows) => {
+                    Ok(Living { mask: rows.into_mask(), column }.wrap(inner.plan_file(file)?))
+                }
+                (Some(rows), _) => inner.plan_file(file.with_extension(engine_selection(&rows))),
             }
         };
         Ok(Some(MorselPlan::new().with_pending_planner(open)))

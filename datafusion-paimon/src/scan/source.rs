@@ -23,6 +23,7 @@ use datafusion_datasource::morsel::Morselizer;
 use object_store::ObjectStore;
 
 use super::explain::ScanInfo;
+use super::living;
 use super::rows::RowChoice;
 
 /// A Parquet source of files that need no merge.
@@ -66,7 +67,8 @@ impl FileSource for PaimonParquetSource {
         config: &FileScanConfig,
         partition: usize,
     ) -> Result<Box<dyn Morselizer>> {
-        Ok(self.rows.wrap(self.inner.create_morselizer(store, config, partition)?))
+        let marks_in = living::place(self.inner.projection(), self.table_schema().table_schema());
+        Ok(self.rows.wrap(self.inner.create_morselizer(store, config, partition)?, marks_in))
     }
 
     fn table_schema(&self) -> &TableSchema {

@@ -139,7 +139,7 @@ impl Tables {
         let table = usize::from(selector & !WITH_PREDICATE).checked_rem(tables.len())?;
         let columns = tables.get(table)?.clone();
         let predicate = (selector & WITH_PREDICATE != 0).then(|| Predicate::or(columns.iter().flat_map(some_tests)));
-        Some(ReadRequest { columns, predicate, rows: None, batch_rows: BATCH_ROWS, options: Arc::default() })
+        Some(ReadRequest { columns, predicate, rows: None, batch_rows: BATCH_ROWS, options: Arc::default(), tasks: 1 })
     }
 
     /// Reads all rows, and then every third.
