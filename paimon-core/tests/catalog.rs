@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use arrow::record_batch::RecordBatch;
+use futures::TryStreamExt;
 use paimon::spec::Schema;
 use paimon::types::{DataType, IntType, VarCharType};
 use paimon::{CatalogFactory, CatalogOptions, Identifier, Options, Result};
@@ -9,6 +11,7 @@ use paimon::{CatalogFactory, CatalogOptions, Identifier, Options, Result};
 /// With the crate under the name of the guide: `paimon = { package = "paimon-core", ... }`.
 extern crate paimon_core as paimon;
 
+/// PY-260, PY-261, PY-262 and PY-263.
 #[tokio::test]
 async fn getting_started() -> Result<()> {
     let directory = tempfile::tempdir().unwrap();
@@ -16,6 +19,16 @@ async fn getting_started() -> Result<()> {
 
     let mut options = Options::new();
     options.set(CatalogOptions::WAREHOUSE, warehouse);
+    options.set(CatalogOptions::METASTORE, "filesystem");
+    let others = [
+        CatalogOptions::URI,
+        CatalogOptions::LOCAL_CACHE_ENABLED,
+        CatalogOptions::LOCAL_CACHE_DIR,
+        CatalogOptions::LOCAL_CACHE_MAX_SIZE,
+        CatalogOptions::LOCAL_CACHE_BLOCK_SIZE,
+        CatalogOptions::LOCAL_CACHE_WHITELIST,
+    ];
+    assert!(others.iter().all(|key| options.get(key).is_none()));
     let catalog = CatalogFactory::create(options).await?;
 
     catalog.create_database("my_db", false, HashMap::new()).await?;
@@ -33,6 +46,11 @@ async fn getting_started() -> Result<()> {
     let names: Vec<_> = table.schema().fields.iter().map(|f| f.name.as_str()).collect();
     assert_eq!(names, ["id", "name"]);
     assert_eq!(table.location(), format!("{warehouse}/my_db.db/my_table"));
+
+    let rb = table.new_read_builder();
+    let plan = rb.new_scan().plan().await?;
+    let batches: Vec<RecordBatch> = rb.new_read()?.to_arrow(plan.splits())?.try_collect().await?;
+    assert!(batches.is_empty());
 
     catalog.drop_database("my_db", false, true).await?;
     assert!(catalog.list_databases().await?.is_empty());

@@ -20,6 +20,7 @@ import datafusion
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
+from pyarrow import orc
 from made import copied, delete_rows, many_files
 
 from pypaimon_rust.datafusion import PaimonCatalog, SQLContext
@@ -158,6 +159,21 @@ class Bench:
 
         self.report("read in Python, against SELECT *", read, lambda: self.ours("li", "SELECT * FROM {t}"))
 
+    def formats(self, data):
+        """The format's own reader in Rust, without Python: needs the repository and cargo."""
+        name = "read ORC, against orc-rust"
+        if self.args.only and name not in self.args.only.split(","):
+            return
+        path = os.path.join(self.folder, "lineitem.orc")
+        orc.write_table(pa.Table.from_batches(data), path, compression="zstd")
+        command = ["cargo", "bench", "-q", "-p", "paimon-core", "--bench", "orc", "--", path, str(self.args.runs)]
+        done = subprocess.run(command, capture_output=True, text=True, cwd=os.path.dirname(__file__))
+        if done.returncode:
+            print(f"{name:44}{done.stderr.strip().splitlines()[-1]}")
+            return
+        ours, theirs = map(float, done.stdout.split())
+        print(f"{name:44}{ours:12.4f}{theirs:12.4f}{ours / theirs:8.2f}", flush=True)
+
     def merges(self):
         self.ctx.sql(f"CREATE TABLE paimon.b.pk {KEYS} WITH ('bucket' = '2')")
         table = self.catalog.get_table("b.pk")
@@ -246,6 +262,7 @@ def main():
         path = lineitem(data, args.scale)
         bench = Bench(args, folder)
         bench.scans(batches(path))
+        bench.formats(batches(path, 2_000_000))
         bench.merges()
         bench.planning()
         bench.writes(path)

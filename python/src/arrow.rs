@@ -12,6 +12,9 @@ use pyo3::types::{PyCapsule, PyTuple};
 
 use crate::capsule;
 
+/// The metadata of a field that holds its id in the format.
+const FIELD_ID: &str = "PARQUET:field_id";
+
 fn pyarrow(py: Python<'_>) -> PyResult<Bound<'_, PyModule>> {
     py.import("pyarrow").map_err(|cause| {
         let error = PyImportError::new_err("this call needs pyarrow: pip install pyarrow");
@@ -165,13 +168,36 @@ pub(crate) fn without_views(batch: RecordBatch) -> Result<RecordBatch, ::arrow::
 
 /// A `pyarrow.RecordBatch`.
 pub(crate) fn batch_to_py<'py>(py: Python<'py>, batch: &RecordBatch) -> PyResult<Bound<'py, PyAny>> {
-    let (schema, array) = capsule::export_batch(py, batch)?;
+    batch_as(py, batch, &batch.schema())
+}
+
+/// As [`batch_to_py`], with a schema that differs in metadata only.
+fn batch_as<'py>(py: Python<'py>, batch: &RecordBatch, schema: &Schema) -> PyResult<Bound<'py, PyAny>> {
+    let (schema, array) = capsule::export_batch(py, batch, schema)?;
     pyarrow(py)?.getattr("RecordBatch")?.call_method1("_import_from_c_capsule", (schema, array))
 }
 
 /// Batches that have rows, as `pyarrow.RecordBatch` objects.
 pub(crate) fn batches_to_py<'py>(py: Python<'py>, batches: &[RecordBatch]) -> PyResult<Vec<Bound<'py, PyAny>>> {
     batches.iter().filter(|b| b.num_rows() > 0).map(|b| batch_to_py(py, b)).collect()
+}
+
+/// The field without its id in the format.
+fn without_id(field: &Field) -> Field {
+    let mut metadata = field.metadata().clone();
+    metadata.remove(FIELD_ID);
+    field.clone().with_metadata(metadata)
+}
+
+/// As [`batches_to_py`] for the result of a statement: the ids of fields are not shown.
+pub(crate) fn results_to_py<'py>(py: Python<'py>, batches: &[RecordBatch]) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    let with_rows = batches.iter().filter(|batch| batch.num_rows() > 0);
+    let plain = |batch: &RecordBatch| {
+        let schema = batch.schema();
+        let fields: Vec<Field> = schema.fields().iter().map(|field| without_id(field)).collect();
+        batch_as(py, batch, &Schema::new_with_metadata(fields, schema.metadata().clone()))
+    };
+    with_rows.map(plain).collect()
 }
 
 /// A `pyarrow.Schema`.

@@ -187,12 +187,13 @@ fn last_error(stream: &mut FFI_ArrowArrayStream) -> String {
     }
 }
 
-/// The pair of capsules of `__arrow_c_array__`.
+/// The pair of capsules of `__arrow_c_array__`, with a schema that differs from that of the batch in metadata only.
 pub(crate) fn export_batch<'py>(
     py: Python<'py>,
     batch: &RecordBatch,
+    schema: &Schema,
 ) -> PyResult<(Bound<'py, PyCapsule>, Bound<'py, PyCapsule>)> {
-    let schema = FFI_ArrowSchema::try_from(batch.schema().as_ref()).map_err(arrow_error)?;
+    let schema = FFI_ArrowSchema::try_from(schema).map_err(arrow_error)?;
     let parts = if batch.num_columns() == 0 {
         StructArray::new_empty_fields(batch.num_rows(), None)
     } else {

@@ -124,7 +124,7 @@ impl PySqlContext {
             let plain = batches.into_iter().map(arrow::without_views).collect::<Result<Vec<_>, _>>()?;
             Ok::<_, DataFusionError>(plain)
         })?;
-        arrow::batches_to_py(py, &batches)
+        arrow::results_to_py(py, &batches)
     }
 
     /// A table of this session in memory: `name`, `db.name` or `catalog.db.name`.

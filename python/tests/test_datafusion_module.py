@@ -113,6 +113,15 @@ def test_slices_of_rows_in_rows(env, form):
                 assert env.read(env.table("t")) == list(zip(range(start, start + length), values[start:start + length]))
 
 
+def test_py_139_ids_of_fields_are_not_shown_by_sql(env):
+    env.sql("CREATE TABLE paimon.db.t (id INT, x ROW<a ARRAY<ROW<b INT>>>, m MAP<STRING, INT>)")
+    env.sql("INSERT INTO paimon.db.t SELECT 1, NULL, NULL")
+    [found] = env.sql("SELECT * FROM paimon.db.t")
+    [read] = env.table("t").new_read_builder().new_read().read(env.table("t").new_read_builder().new_scan().plan().splits())
+    assert "PARQUET:field_id" in read.schema.to_string() and "field_id" not in found.schema.to_string()
+    assert found.schema.equals(read.schema) and found.equals(read)
+
+
 def test_what_a_reader_raises_is_passed_on(env):
     env.sql("CREATE TABLE paimon.db.t (id INT)")
 
