@@ -3,6 +3,7 @@
 //! A method here converts its arguments, makes one call into the crates below, and converts the result.
 
 mod arrow;
+mod bytes;
 mod capsule;
 mod catalog;
 mod compact;

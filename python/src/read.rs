@@ -14,8 +14,9 @@ use paimon_core::spec::ChangesMode;
 use paimon_core::table::ReadBuilder;
 use pyo3::exceptions::{PyStopIteration, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyByteArray, PyBytes, PyCapsule, PyInt, PyString};
+use pyo3::types::{PyBool, PyBytes, PyCapsule, PyInt, PyString};
 
+use crate::bytes::bytes_from_py;
 use crate::errors::{OrRaise, raise};
 use crate::runtime::{Maker, blocking, handle, wait};
 use crate::stream::PyStreamTableScan;
@@ -317,16 +318,7 @@ impl PySplit {
     /// The split of bytes that `serialize` or Java wrote.
     #[staticmethod]
     fn deserialize(py: Python<'_>, data: &Bound<'_, PyAny>) -> PyResult<Self> {
-        let bytes = match data.cast::<PyBytes>() {
-            Ok(bytes) => bytes.as_bytes().to_vec(),
-            Err(_) => match data.cast::<PyByteArray>() {
-                Ok(bytes) => bytes.to_vec(),
-                Err(_) => {
-                    let found = data.get_type().name()?;
-                    return Err(PyTypeError::new_err(format!("a serialised split is bytes, found {found}")));
-                }
-            },
-        };
+        let bytes = bytes_from_py(data, "a serialised split")?;
         Ok(Self { split: Split::deserialize(&bytes).or_raise(py)? })
     }
 

@@ -10,8 +10,9 @@ use paimon_core::types::Datum;
 use paimon_core::write::TableWrite;
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyBytes, PyDict};
 
+use crate::bytes::bytes_from_py;
 use crate::errors::{OrRaise, raise};
 use crate::runtime::{Maker, wait};
 use crate::{arrow, predicate};
@@ -21,11 +22,30 @@ use crate::{arrow, predicate};
 #[derive(Clone)]
 pub(crate) struct PyCommitMessage {
     message: CommitMessage,
-    user: String,
+    /// The commit user of its builder; none if it comes from bytes.
+    user: Option<String>,
 }
 
 #[pymethods]
 impl PyCommitMessage {
+    /// The message in Java's serialised form, version 14.
+    fn serialize<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        Ok(PyBytes::new(py, &self.message.serialize().or_raise(py)?))
+    }
+
+    /// The message of bytes that `serialize` or Java wrote in this version, 13 or 14. Any committer of the table commits it.
+    #[staticmethod]
+    #[pyo3(signature = (data, *, version=CommitMessage::VERSION))]
+    fn deserialize(py: Python<'_>, data: &Bound<'_, PyAny>, version: i32) -> PyResult<Self> {
+        let bytes = bytes_from_py(data, "a serialised commit message")?;
+        Ok(Self { message: CommitMessage::deserialize(&bytes, version).or_raise(py)?, user: None })
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        let class = py.get_type::<Self>();
+        Ok((class.getattr("deserialize")?, (self.serialize(py)?,)))
+    }
+
     fn __repr__(&self) -> String {
         let files = &self.message.append.new_files;
         let rows: i64 = files.iter().map(|f| f.row_count).sum();
@@ -212,7 +232,7 @@ impl PyTableWrite {
         }
         let messages = std::mem::take(&mut *lock(&self.prepared));
         let user = self.commit.user();
-        Ok(messages.into_iter().map(|message| PyCommitMessage { message, user: user.to_owned() }).collect())
+        Ok(messages.into_iter().map(|message| PyCommitMessage { message, user: Some(user.to_owned()) }).collect())
     }
 
     /// Drops what was not prepared and deletes its files; may be called again.
@@ -265,8 +285,9 @@ impl PyTableCommit {
         }
     }
 
-    fn messages(&self, py: Python<'_>, messages: &Bound<'_, PyAny>) -> PyResult<Vec<CommitMessage>> {
-        let mut out = Vec::new();
+    /// The messages, and whether some come from bytes.
+    fn messages(&self, py: Python<'_>, messages: &Bound<'_, PyAny>) -> PyResult<(Vec<CommitMessage>, bool)> {
+        let (mut out, mut foreign) = (Vec::new(), false);
         for message in messages.try_iter()? {
             let message = message?;
             let Ok(message) = message.cast::<PyCommitMessage>() else {
@@ -274,12 +295,13 @@ impl PyTableCommit {
                 return Err(PyTypeError::new_err(format!("expected a CommitMessage, found {found}")));
             };
             let message = message.get();
-            if message.user != self.commit.user() {
+            if message.user.as_deref().is_some_and(|user| user != self.commit.user()) {
                 return Err(raise(py, "PaimonValueError", "these messages were made by a writer of another builder"));
             }
+            foreign |= message.user.is_none();
             out.push(message.message.clone());
         }
-        Ok(out)
+        Ok((out, foreign))
     }
 }
 
@@ -287,10 +309,13 @@ impl PyTableCommit {
 impl PyTableCommit {
     /// Makes what the messages say visible in one step. No messages make no snapshot, unless an overwrite empties something.
     fn commit(&self, py: Python<'_>, messages: &Bound<'_, PyAny>) -> PyResult<()> {
-        let messages = self.messages(py, messages)?;
+        let (messages, foreign) = self.messages(py, messages)?;
         self.take(py)?;
         let (commit, overwrite) = (self.commit.clone(), self.overwrite.clone());
         wait(py, async move {
+            if foreign {
+                commit.check_unused(&messages).await?;
+            }
             match overwrite {
                 Some(overwrite) => commit.overwrite(messages, overwrite).await,
                 None => commit.commit(messages).await,
@@ -304,7 +329,7 @@ impl PyTableCommit {
         if matches!(*lock(&self.state), State::Closed) {
             return Err(Self::closed(py));
         }
-        let messages = self.messages(py, messages)?;
+        let (messages, _) = self.messages(py, messages)?;
         let commit = self.commit.clone();
         wait(py, async move { commit.abort(messages).await })
     }

@@ -2,6 +2,7 @@
 
 import glob
 import os
+import pickle
 import threading
 
 import pyarrow as pa
@@ -318,3 +319,44 @@ def test_text_that_is_no_utf8_is_refused_where_it_comes_in(env):
         with pytest.raises(ValueError, match="column"):
             env.ctx.register_batch("x", given)
     assert env.rows("SELECT * FROM paimon.db.t") == []
+
+
+def test_py_216_messages_travel_as_bytes(env):
+    env.sql("CREATE TABLE paimon.db.t (id INT, p STRING) PARTITIONED BY (p)")
+    table = env.table("t")
+    writer = table.new_batch_write_builder().new_write()
+    writer.write_arrow(batch(id=(I32, [1, 2]), p=(S, ["a", "b"])))
+    messages = writer.prepare_commit()
+    sent = [message.serialize() for message in messages]
+    assert all(module.CommitMessage.deserialize(data).serialize() == data for data in sent)
+    # Version 13 has no last byte.
+    received = [module.CommitMessage.deserialize(bytearray(data[:-1]), version=13) for data in sent]
+    assert [m.serialize() for m in pickle.loads(pickle.dumps(received))] == sent
+    table.new_batch_write_builder().new_commit().commit(received)
+    assert env.rows("SELECT * FROM paimon.db.t") == [(1, "a"), (2, "b")]
+    # Once only, whoever commits and in whatever form.
+    for again in (received, messages, pickle.loads(pickle.dumps(messages))):
+        with pytest.raises((module.CommitConflictError, module.PaimonValueError)):
+            table.new_batch_write_builder().new_commit().commit(again)
+    with pytest.raises(RuntimeError):
+        table.new_batch_write_builder().new_commit().abort(received)
+    assert env.rows("SELECT * FROM paimon.db.t") == [(1, "a"), (2, "b")]
+    wrongs = [
+        (sent[0][:-3], 14, ValueError), (sent[0] + b"x", 14, ValueError), (sent[0], 12, NotImplementedError), ("x", 14, TypeError)
+    ]
+    for wrong, version, error in wrongs:
+        with pytest.raises(error):
+            module.CommitMessage.deserialize(wrong, version=version)
+
+
+def test_py_216_messages_of_another_table_are_refused(env):
+    env.sql("CREATE TABLE paimon.db.t (id INT)")
+    env.sql("CREATE TABLE paimon.db.u (id INT)")
+    writer = env.table("t").new_batch_write_builder().new_write()
+    writer.write_arrow(batch(id=(I32, [1])))
+    received = [module.CommitMessage.deserialize(m.serialize()) for m in writer.prepare_commit()]
+    with pytest.raises(module.MissingFileError):
+        env.table("u").new_batch_write_builder().new_commit().commit(received)
+    env.table("t").new_batch_write_builder().new_commit().abort(received)
+    with pytest.raises(module.MissingFileError):
+        env.table("t").new_batch_write_builder().new_commit().commit(received)

@@ -10,7 +10,6 @@ mod difference;
 mod entries;
 mod fallback;
 mod file_stats;
-mod java_bytes;
 mod limit;
 mod metadata;
 mod old_python;

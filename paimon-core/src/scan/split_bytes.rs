@@ -11,11 +11,10 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use super::java_bytes::{JavaReader, JavaWriter};
 use super::split::{BeforeFiles, DeletionFile, RowRange, Split};
 use crate::error::{Error, Result};
 use crate::row::BinaryRow;
-use crate::spec::{DataFileMeta, FILE_ROW_FIELDS};
+use crate::spec::{DataFileMeta, FILE_ROW_FIELDS, JavaReader, JavaWriter};
 
 /// `SPLIT_V1`.
 const FRAME_MAGIC: i64 = 0x5350_4C49_545F_5631;
@@ -89,7 +88,7 @@ impl Split {
     /// # Errors
     /// `Corrupt` for bytes that are no split; `Unsupported` naming a kind of split that cannot be read.
     pub fn deserialize(bytes: &[u8]) -> Result<Self> {
-        let mut reader = JavaReader::new(bytes);
+        let mut reader = JavaReader::new(bytes, "split");
         let split = match reader.peek_long() {
             Some(FRAME_MAGIC) => read_frame(&mut reader)?,
             Some(DATA_MAGIC) => read_data(&mut reader)?,
@@ -143,7 +142,7 @@ fn read_indexed(reader: &mut JavaReader<'_>) -> Result<Split> {
 fn write_incremental(out: &mut JavaWriter, split: &Split, before: &BeforeFiles) -> Result<()> {
     out.int(INCREMENTAL_VERSION);
     out.long(split.snapshot_id);
-    write_row(out, &split.partition)?;
+    out.row(&split.partition)?;
     out.int(split.bucket);
     out.int(split.total_buckets.unwrap_or(-1));
     write_files(out, &before.files, FILE_ROW_FIELDS)?;
@@ -162,7 +161,7 @@ fn read_incremental(reader: &mut JavaReader<'_>) -> Result<Split> {
         _ => return Err(Error::unsupported(format!("splits of differences of version {version} are not supported"))),
     };
     let snapshot_id = reader.long()?;
-    let partition = read_row(reader)?;
+    let partition = reader.row()?;
     let (bucket, total_buckets) = (reader.int()?, reader.int()?);
     let before_files = read_files(reader, fields)?;
     let before = BeforeFiles { deletion_files: read_vectors(reader, before_files.len(), true)?, files: before_files };
@@ -204,7 +203,7 @@ fn write_data(out: &mut JavaWriter, split: &Split, version: i32) -> Result<()> {
     out.long(DATA_MAGIC);
     out.int(version);
     out.long(split.snapshot_id);
-    write_row(out, &split.partition)?;
+    out.row(&split.partition)?;
     out.int(split.bucket);
     out.utf(&split.bucket_path)?;
     out.bool(split.total_buckets.is_some());
@@ -230,7 +229,7 @@ fn read_data(reader: &mut JavaReader<'_>) -> Result<Split> {
     let Some(fields) = fields_of(version) else {
         return Err(Error::unsupported(format!("splits of version {version} are not supported")));
     };
-    let partition = read_row(reader)?;
+    let partition = reader.row()?;
     let bucket = reader.int()?;
     let bucket_path = reader.utf()?;
     let total_buckets = if version >= 6 && reader.bool()? { Some(reader.int()?) } else { None };
@@ -256,36 +255,12 @@ fn read_data(reader: &mut JavaReader<'_>) -> Result<Split> {
     })
 }
 
-fn write_row(out: &mut JavaWriter, row: &BinaryRow) -> Result<()> {
-    let bytes = row.to_serialized();
-    out.len(bytes.len())?;
-    out.raw(&bytes);
-    Ok(())
-}
-
-fn read_row(reader: &mut JavaReader<'_>) -> Result<BinaryRow> {
-    let length = reader.len(1)?;
-    BinaryRow::from_serialized(Bytes::copy_from_slice(reader.raw(length)?))
-}
-
 fn write_files(out: &mut JavaWriter, files: &[Arc<DataFileMeta>], fields: usize) -> Result<()> {
-    out.len(files.len())?;
-    for file in files {
-        let row = file.to_row(fields);
-        out.len(row.len())?;
-        out.raw(&row);
-    }
-    Ok(())
+    out.files(files.iter().map(Arc::as_ref), fields)
 }
 
 fn read_files(reader: &mut JavaReader<'_>, fields: usize) -> Result<Vec<Arc<DataFileMeta>>> {
-    let count = reader.len(4)?;
-    let mut files = Vec::with_capacity(count);
-    for _ in 0..count {
-        let length = reader.len(1)?;
-        files.push(Arc::new(DataFileMeta::from_row(reader.raw(length)?, fields)?));
-    }
-    Ok(files)
+    Ok(reader.files(fields)?.into_iter().map(Arc::new).collect())
 }
 
 fn write_vectors(out: &mut JavaWriter, vectors: Option<&[Option<DeletionFile>]>) -> Result<()> {

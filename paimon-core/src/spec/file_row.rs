@@ -6,6 +6,7 @@
 use bytes::Bytes;
 
 use super::data_file::{DataFileMeta, FileSource};
+use super::file_name::file_name;
 use super::stats::SimpleStats;
 use crate::error::{Error, Result, ResultExt};
 use crate::row::{BinaryRow, PartsReader, PartsWriter};
@@ -65,7 +66,7 @@ impl DataFileMeta {
         let optional = |at: usize| (at < fields && !row.is_null(at)).then_some(at);
         let sequences = optional(20).map(|at| row.longs(at)).transpose()?;
         Ok(Self {
-            file_name: row.text(required(0, "_FILE_NAME")?)?,
+            file_name: file_name(row.text(required(0, "_FILE_NAME")?)?, "_FILE_NAME")?,
             file_size: row.long(1)?,
             row_count: row.long(2)?,
             min_key: row_at(3, "_MIN_KEY")?,

@@ -139,10 +139,21 @@ class BatchWriteBuilder:
 
 @final
 class CommitMessage:
-    """What one bucket's writer produced.
+    """What one bucket's writer produced; may be pickled.
 
-    >>> messages = writer.prepare_commit()
+    >>> messages = [CommitMessage.deserialize(data) for data in collected]
     """
+
+    def serialize(self) -> bytes:
+        """The message in Java's serialised form, version 14."""
+
+    @staticmethod
+    def deserialize(data: bytes | bytearray, *, version: int = 14) -> CommitMessage:
+        """The message of bytes that `serialize` or Java wrote in this version, 13 or 14. Any committer of the table commits it.
+
+        `PaimonValueError` for other bytes, `UnsupportedError` for another version, index files, or a snapshot from which
+        conflicts are to be looked for.
+        """
 
 @final
 class CompactBuilder:
