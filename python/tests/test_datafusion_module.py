@@ -71,6 +71,10 @@ def test_errors_have_their_classes(env):
         env.sql("CREATE TABLE paimon.db.t (id INT)")
     with pytest.raises(module.UnsupportedError):
         env.sql("DELETE FROM paimon.db.t")
+    with pytest.raises(module.UnsupportedError, match=r"paimon\.db\.t\$files"):
+        env.sql("DELETE FROM paimon.db.t$files")
+    with pytest.raises(ValueError, match="scan.snapshot-id.*scan.timestamp"):
+        env.table("t").new_read_builder({"scan.snapshot-id": "1", "scan.timestamp": "2099-01-01"}).new_scan()
     with pytest.raises(module.SchemaMismatchError, match="id"):
         write(env.table("t"), batch(id=(I32, [None])))
     with pytest.raises(ValueError, match="warehouse"):

@@ -136,7 +136,10 @@ impl Grammar<'_> {
         };
         match name {
             Some(name) if !(self.is_ours)(&name) => Ok(None),
-            _ => Err(Error::unsupported(format!("{word} on a Paimon table is not supported yet"))),
+            Some(name) => {
+                Err(Error::unsupported(format!("{word} on a Paimon table is not supported yet: {}", name.join("."))))
+            }
+            None => Err(Error::unsupported(format!("{word} on a Paimon table is not supported yet"))),
         }
     }
 

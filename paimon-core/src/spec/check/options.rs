@@ -60,9 +60,9 @@ const TAG: &str = "scan.tag-name";
 const WATERMARK: &str = "scan.watermark";
 
 fn check_scan_mode(options: &Options) -> Result<()> {
-    let mode = options.value(&SCAN_MODE)?;
+    let given = options.value(&SCAN_MODE)?;
     let any = |keys: &[&str]| keys.iter().any(|k| options.contains(k));
-    let mode = match mode {
+    let mode = match given {
         ScanMode::Default if any(&TIMESTAMPS) => ScanMode::FromTimestamp,
         ScanMode::Default if any(&[SNAPSHOT, TAG, WATERMARK, "scan.version"]) => ScanMode::FromSnapshot,
         ScanMode::Default if any(&[CREATION]) => ScanMode::FromFileCreationTime,
@@ -91,7 +91,10 @@ fn check_scan_mode(options: &Options) -> Result<()> {
         }
     };
     if let Some(key) = absent.iter().find(|k| options.contains(k)) {
-        return Err(Error::invalid_config(format!("{key} must be null when you use {} for scan.mode", mode.as_str())));
+        let chosen_by = one_of.iter().find(|k| options.contains(k)).filter(|_| given == ScanMode::Default);
+        let because = chosen_by.map(|k| format!(", as {k} does")).unwrap_or_default();
+        let mode = mode.as_str();
+        return Err(Error::invalid_config(format!("{key} must be null when you use {mode} for scan.mode{because}")));
     }
     if !one_of.is_empty() && one_of.iter().filter(|k| options.contains(k)).count() != 1 {
         let (keys, mode) = (one_of.join(","), mode.as_str());

@@ -181,7 +181,10 @@ fn wrong_options_of_append_tables_are_refused() {
         ("primary-key.nullable=true", "can only be enabled for a table with primary keys"),
         ("scan.mode=from-snapshot", "must set only one key in [scan.snapshot-id,scan.tag-name"),
         ("scan.mode=latest;scan.snapshot-id=1", "scan.snapshot-id must be null when you use latest for scan.mode"),
-        ("scan.snapshot-id=1;scan.timestamp-millis=1", "must be null when you use from-timestamp"),
+        (
+            "scan.snapshot-id=1;scan.timestamp-millis=1",
+            "scan.snapshot-id must be null when you use from-timestamp for scan.mode, as scan.timestamp-millis does",
+        ),
         ("target-file-row-num=0", "target-file-row-num should be at least 1"),
         ("snapshot.num-retained.min=0", "snapshot.num-retained.min should be at least 1"),
         (
