@@ -214,16 +214,21 @@ async fn an_expired_snapshot_lives_on_in_its_tag_until_a_rollback() -> Result<()
     let table = w.table("t", true, &SHORT).await?;
     write(&table, &[(1, "a")]).await?;
     table.tags().create("kept", &table.snapshots().get(1).await?, None, table.clock().now_ms(), false).await?;
-    for v in ["b", "c"] {
+    for v in ["b", "c", "d"] {
         write(&table, &[(1, v)]).await?;
+        let latest = table.snapshots().latest().await?.unwrap();
+        table.tags().create(v, &latest, None, table.clock().now_ms(), false).await?;
         table.new_compact_builder().execute().await?;
     }
-    assert_eq!(table.snapshots().ids().await?, [5]);
+    assert_eq!(table.snapshots().ids().await?, [7]);
     let kept = table.tags().get("kept").await?.unwrap();
     rollback_to(&table, &kept.snapshot).await?;
     assert_eq!(table.snapshots().ids().await?, [1]);
     assert_eq!(read(&table).await?, rows(&[(1, "a")]));
     assert_eq!(data_files(&table), live_files(&table).await?);
+    // The lists of its one snapshot and their manifest.
+    assert_eq!(files(&Path::new(table.location()).join("manifest")), 3);
+    assert_eq!(table.tags().list().await?.len(), 1);
     write(&table, &[(2, "d")]).await?;
     assert_eq!(read(&table).await?, rows(&[(1, "a"), (2, "d")]));
     Ok(())

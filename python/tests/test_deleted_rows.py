@@ -78,6 +78,16 @@ def test_what_is_left(deleted):
         ], settings
 
 
+def test_a_column_of_the_name_of_the_mark(env):
+    for kind in ("bigint", "int"):
+        env.sql(f"CREATE TABLE paimon.db.t_{kind} (id INT, __paimon_row_in_file {kind}) WITH ('manifest.compression' = 'null')")
+        env.sql(f"INSERT INTO paimon.db.t_{kind} SELECT value, value * 3 FROM generate_series(1, 500) AS g(value)")
+        delete_rows(copied(env.path(f"t_{kind}"), env.path(f"d_{kind}"), {"deletion-vectors.enabled": "true"}), 0.2)
+        left = sorted(env.read(env.table(f"d_{kind}")))
+        for _, rows in contexts(env):
+            assert len(left) == 400 and rows(f"SELECT * FROM paimon.db.d_{kind} ORDER BY id") == left
+
+
 def test_the_mark_is_not_seen(deleted):
     env, _ = deleted
     assert env.sql("SELECT * FROM paimon.db.d LIMIT 1")[0].schema.names == ["id", "s", "v", "p", "late"]

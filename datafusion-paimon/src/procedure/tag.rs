@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use datafusion::arrow::record_batch::RecordBatch;
 use paimon_core::error::Entity;
-use paimon_core::maintain::{self, forget_snapshot};
+use paimon_core::maintain::{self, forget_snapshots};
 use paimon_core::options::parse_duration;
 use paimon_core::spec::Snapshot;
 use paimon_core::{Error, Result, Table};
@@ -100,7 +100,7 @@ pub async fn replace_tag(
     let Some(old) = table.tags().get(name).await? else { return Err(no_tag(table, name)) };
     table.tags().delete(name).await?;
     table.tags().create(name, &snapshot, time_retained, table.clock().now_ms(), false).await?;
-    forget_snapshot(table, &old.snapshot).await?;
+    forget_snapshots(table, std::slice::from_ref(&old.snapshot)).await?;
     ok_batch()
 }
 

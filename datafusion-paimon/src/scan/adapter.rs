@@ -57,7 +57,7 @@ impl PhysicalExprAdapter for Adapter {
 
 impl Adapter {
     fn column(&self, column: &Column) -> Result<Arc<dyn PhysicalExpr>> {
-        if column.name() == ROW {
+        if column.name() == ROW && !self.columns.contains_key(ROW) {
             // The source makes it.
             return Ok(Arc::new(Column::new(ROW, self.physical.index_of(ROW)?)));
         }

@@ -11,8 +11,9 @@ use std::sync::{Arc, LazyLock};
 
 use datafusion::arrow::array::{ArrayRef, AsArray, Int64Array, RecordBatch};
 use datafusion::arrow::buffer::{BooleanBuffer, NullBuffer};
-use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Int64Type, SchemaRef};
+use datafusion::arrow::datatypes::{DataType, Field, FieldRef, Int64Type};
 use datafusion::common::internal_datafusion_err;
+use datafusion::datasource::table_schema::TableSchema;
 use datafusion::error::Result;
 use datafusion::physical_expr::expressions::{Column, IsNotNullExpr};
 use datafusion::physical_expr::projection::ProjectionExprs;
@@ -61,10 +62,13 @@ pub(super) fn without_marked(scan: Arc<dyn ExecutionPlan>, batch_rows: usize) ->
     Ok(Arc::new(filter))
 }
 
-/// Where the column is among what a scan gives; `None` if it is not.
-pub(super) fn place(projection: Option<&ProjectionExprs>, schema: &SchemaRef) -> Option<usize> {
+/// Where the column is among what a scan gives; `None` if the source does not make it. A table may have a column of its name.
+pub(super) fn place(projection: Option<&ProjectionExprs>, schema: &TableSchema) -> Option<usize> {
+    if schema.virtual_columns().is_empty() {
+        return None;
+    }
     match projection {
-        None => schema.index_of(ROW).ok(),
+        None => schema.table_schema().index_of(ROW).ok(),
         Some(projection) => projection
             .as_ref()
             .iter()

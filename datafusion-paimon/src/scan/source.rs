@@ -67,7 +67,7 @@ impl FileSource for PaimonParquetSource {
         config: &FileScanConfig,
         partition: usize,
     ) -> Result<Box<dyn Morselizer>> {
-        let marks_in = living::place(self.inner.projection(), self.table_schema().table_schema());
+        let marks_in = living::place(self.inner.projection(), self.table_schema());
         Ok(self.rows.wrap(self.inner.create_morselizer(store, config, partition)?, marks_in))
     }
 

@@ -10,4 +10,4 @@ mod tags;
 pub(crate) use consumers::consumers;
 pub use expire::{ExpireConfig, expire_snapshots};
 pub use rollback::rollback_to;
-pub use tags::{delete_tag, forget_snapshot};
+pub use tags::{delete_tag, forget_snapshots};

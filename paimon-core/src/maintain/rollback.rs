@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::delete::{delete_changelog, delete_data, delete_metadata};
 use super::kept::{Holders, Kept, entries_of};
-use super::tags::forget_snapshot;
+use super::tags::forget_snapshots;
 use crate::error::{ConflictKind, Entity, Error, Result};
 use crate::meta::rollback_mark;
 use crate::spec::{EntryKind, ManifestEntry, Snapshot};
@@ -30,11 +30,9 @@ pub async fn rollback_to(table: &Table, snapshot: &Snapshot) -> Result<()> {
     let ended = end(table, snapshot, &stand_in).await;
     let (later, tagged) = outcome?;
     ended?;
-    delete_files(table, snapshot, &later).await?;
-    for gone in &tagged {
-        forget_snapshot(table, gone).await?;
-    }
-    Ok(())
+    // Those of tags first: they are older, and share manifests with the others.
+    forget_snapshots(table, &tagged).await?;
+    delete_files(table, snapshot, &later).await
 }
 
 /// Publishes the snapshot that stands in for the target, which `exists` or lives on in a tag.
