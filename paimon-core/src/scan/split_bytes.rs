@@ -9,11 +9,8 @@
 
 use std::sync::Arc;
 
-use bytes::Bytes;
-
 use super::split::{BeforeFiles, DeletionFile, RowRange, Split};
 use crate::error::{Error, Result};
-use crate::row::BinaryRow;
 use crate::spec::{DataFileMeta, FILE_ROW_FIELDS, JavaReader, JavaWriter};
 
 /// `SPLIT_V1`.

@@ -1,6 +1,6 @@
 use super::*;
 use crate::error::ErrorKind;
-use crate::row::NullLayout;
+use crate::row::{BinaryRow, NullLayout};
 use crate::spec::FileSource;
 use crate::types::testing::{int, string};
 use crate::types::{DataType, Datum};
@@ -42,7 +42,7 @@ fn texts(list: &str) -> Option<Vec<String>> {
 }
 
 fn body(bytes: &[u8]) -> Split {
-    let mut reader = JavaReader::new(bytes);
+    let mut reader = JavaReader::new(bytes, "split");
     let split = read_data(&mut reader).unwrap();
     reader.end().unwrap();
     split
