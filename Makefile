@@ -52,8 +52,10 @@ interop: develop java ## tables that Java Paimon reads and writes too
 wheel: $(VENV)/.done ## a release wheel in python/dist
 	cd python && ../$(VENV)/bin/maturin build --release --locked --out dist
 
-bench: $(VENV)/.done ## benchmarks, as ratios to stock DataFusion in the same run
-	cd python && ../$(PYTHON) benchmarks/run.py
+bench: wheel ## benchmarks of the release wheel, as ratios to stock DataFusion in the same run
+	rm -rf .bench/package
+	$(PYTHON) -m pip install -q --no-deps --target .bench/package python/dist/pypaimon_rust-*.whl
+	PYTHONPATH=$(CURDIR)/.bench/package $(PYTHON) python/benchmarks/run.py
 
 fuzz:       ## a fuzzer against every decoder of bytes from disk, FUZZ_SECONDS=600 each; FUZZ=orc for one
 	paimon-core/fuzz/run.sh $(FUZZ)
