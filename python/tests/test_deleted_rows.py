@@ -93,3 +93,14 @@ def test_the_mark_is_not_seen(deleted):
     assert env.sql("SELECT * FROM paimon.db.d LIMIT 1")[0].schema.names == ["id", "s", "v", "p", "late"]
     with pytest.raises(ValueError, match="__paimon_row_in_file"):
         env.sql("SELECT __paimon_row_in_file FROM paimon.db.d")
+
+
+def test_filters_over_nested_columns_of_evolved_files(env):
+    env.sql("CREATE TABLE paimon.db.t (id INT, a ARRAY<INT>)")
+    row = "CAST(value AS INT), CASE WHEN value % 2 = 0 THEN make_array(1) ELSE arrow_cast(make_array(), 'List(Int32)') END"
+    env.sql(f"INSERT INTO paimon.db.t SELECT {row} FROM generate_series(0, 99) AS g(value)")
+    env.sql("ALTER TABLE paimon.db.t ADD COLUMN late INT")
+    env.sql(f"INSERT INTO paimon.db.t SELECT {row}, 1 FROM generate_series(100, 199) AS g(value)")
+    for settings, rows in contexts(env):
+        assert rows("SELECT count(*) FROM paimon.db.t WHERE cardinality(a) = 0 OR late IS NOT NULL") == [(150,)], settings
+        assert rows("SELECT count(*) FROM paimon.db.t WHERE cardinality(a) = 0 AND late = 1") == [(50,)], settings

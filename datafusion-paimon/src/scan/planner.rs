@@ -3,7 +3,7 @@
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
-use datafusion::arrow::datatypes::{Schema, SchemaRef};
+use datafusion::arrow::datatypes::{DataType as ArrowType, Schema, SchemaRef};
 use datafusion::catalog::Session;
 use datafusion::common::DFSchema;
 use datafusion::error::Result;
@@ -151,6 +151,13 @@ type Plans = Vec<Arc<dyn ExecutionPlan>>;
 
 /// What planning reads of the store: the plan and the schemas of its files.
 async fn read_metadata(table: &Table, scan: &TableScan) -> paimon_core::Result<(Plan, FileSchemas)> {
+    match plan_and_schemas(table, scan).await {
+        Ok(found) => Ok(found),
+        Err(error) => Err(table.explain_missing(error).await),
+    }
+}
+
+async fn plan_and_schemas(table: &Table, scan: &TableScan) -> paimon_core::Result<(Plan, FileSchemas)> {
     let mut schemas = FileSchemas::new();
     // A table that was empty stays empty for the statement, but partitions of a fallback branch are no part of it.
     if table.pinned().is_none() && !table.options().contains("scan.fallback-branch") {
@@ -207,9 +214,10 @@ fn foreign_predicate(
     if state.as_any().is::<SessionState>() {
         return None;
     }
-    // Bounds in Parquet files leave NaN out.
-    let is_float = |name: &str| request.schema.field_with_name(name).is_ok_and(|f| f.data_type().is_floating());
-    let safe = |filter: &&Expr| !filter.column_refs().iter().any(|column| is_float(&column.name));
+    // As in `source.rs`.
+    let is_unsafe = |data_type: &ArrowType| data_type.is_floating() || data_type.is_nested();
+    let reads = |name: &str| request.schema.field_with_name(name).is_ok_and(|f| is_unsafe(f.data_type()));
+    let safe = |filter: &&Expr| !filter.column_refs().iter().any(|column| reads(&column.name));
     let filter = conjunction(request.filters.iter().filter(safe).cloned())?;
     Some(Box::new(move |schema: &SchemaRef| {
         let schema = DFSchema::try_from(Schema::clone(schema))?;

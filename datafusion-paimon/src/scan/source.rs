@@ -1,12 +1,13 @@
 //! The engine's Parquet source with rows that the core chooses, and what EXPLAIN shows of our planning.
 //!
-//! Invariants: everything else is the engine's own, and no filter over floating point columns reaches it: bounds in Parquet
-//! files leave NaN out, which is above every number for the engine, so pruning by them loses rows.
+//! Invariants: everything else is the engine's own. No filter over floating point columns reaches it: bounds in Parquet files
+//! leave NaN out, which is above every number for the engine, so pruning by them loses rows. No filter over nested columns
+//! does: the engine takes one on and then drops it in files that lack another of its columns, which gives rows that do not pass.
 
 use std::fmt;
 use std::sync::Arc;
 
-use datafusion::arrow::datatypes::SchemaRef;
+use datafusion::arrow::datatypes::{DataType, SchemaRef};
 use datafusion::common::config::ConfigOptions;
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::datasource::listing::PartitionedFile;
@@ -45,10 +46,11 @@ impl PaimonParquetSource {
     }
 }
 
-/// Whether a filter reads a floating point column.
-fn reads_floats(filter: &Arc<dyn PhysicalExpr>, schema: &SchemaRef) -> bool {
-    let is_float = |name: &str| schema.field_with_name(name).is_ok_and(|field| field.data_type().is_floating());
-    collect_columns(filter).iter().any(|column| is_float(column.name()))
+/// Whether the engine's source may see a filter.
+fn is_safe(filter: &Arc<dyn PhysicalExpr>, schema: &SchemaRef) -> bool {
+    let is_unsafe = |data_type: &DataType| data_type.is_floating() || data_type.is_nested();
+    let reads = |name: &str| schema.field_with_name(name).is_ok_and(|field| is_unsafe(field.data_type()));
+    !collect_columns(filter).iter().any(|column| reads(column.name()))
 }
 
 impl FileSource for PaimonParquetSource {
@@ -123,7 +125,7 @@ impl FileSource for PaimonParquetSource {
         config: &ConfigOptions,
     ) -> Result<FilterPushdownPropagation<Arc<dyn FileSource>>> {
         let schema = self.table_schema().table_schema();
-        let safe: Vec<bool> = filters.iter().map(|filter| !reads_floats(filter, schema)).collect();
+        let safe: Vec<bool> = filters.iter().map(|filter| is_safe(filter, schema)).collect();
         let kept = filters.into_iter().zip(&safe).filter(|(_, safe)| **safe).map(|(filter, _)| filter).collect();
         let mut pushed = self.inner.try_pushdown_filters(kept, config)?;
         let mut answers = pushed.filters.into_iter();

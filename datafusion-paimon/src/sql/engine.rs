@@ -88,7 +88,9 @@ impl Session<'_> {
         if !core.database_exists(database).await.map_err(to_datafusion)? {
             return Ok(Some(Error::not_found(Entity::Database, format!("Database {database} does not exist."))));
         }
-        let names = core.list_tables(database).await.map_err(to_datafusion)?;
+        let mut names = core.list_tables(database).await.map_err(to_datafusion)?;
+        // It may have been made again just now.
+        names.retain(|name| name != object);
         let hint = match nearest(object, &names) {
             Some(name) if name.eq_ignore_ascii_case(object) => format!(" Did you mean \"{name}\", in quotes?"),
             Some(name) => format!(" Did you mean {name}?"),

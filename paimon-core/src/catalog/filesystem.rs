@@ -293,8 +293,14 @@ impl Catalog for FileSystemCatalog {
         if !exists {
             let schema = self.with_defaults(schema);
             table_kind::check_created(&schema.options)?;
+            let schema = TableSchema::create(&schema, now_ms)?;
+            let created = match schemas.create(&schema).await {
+                // The directory of a table that was dropped just now: the next try makes its own.
+                Err(error) if error.kind() == ErrorKind::NotFound(Entity::File) => schemas.create(&schema).await?,
+                other => other?,
+            };
             // Losing the race for the first schema is the same as finding it.
-            exists = !schemas.create(&TableSchema::create(&schema, now_ms)?).await?;
+            exists = !created;
         }
         if exists && !ignore_if_exists {
             return Err(Error::already_exists(Entity::Table, format!("Table {identifier} already exists.")));
@@ -333,6 +339,8 @@ impl Catalog for FileSystemCatalog {
                 format!("Failed to rename table {from} to table {to}: the target directory exists and is not a table"),
             )
             .with_context("directory", self.table_location(to)),
+            // Another one was faster.
+            ErrorKind::NotFound(Entity::File) => from.not_found(),
             _ => e.with_context("table", from),
         })
     }

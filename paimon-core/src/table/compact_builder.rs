@@ -179,7 +179,8 @@ impl CompactBuilder {
         loop {
             match self.try_once(stop).await {
                 Err(error) if matches!(error.kind(), ErrorKind::Conflict(_)) && attempt < REPLANS => attempt += 1,
-                result => return result,
+                Err(error) => return Err(self.table.explain_missing(error).await),
+                Ok(metrics) => return Ok(metrics),
             }
         }
     }
