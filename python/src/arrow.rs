@@ -3,7 +3,7 @@
 //! Invariants: what Python gives is checked as a whole before anything else sees it, for Arrow's kernels trust offsets and
 //! text; nothing is copied; results are objects of `pyarrow`, which is imported only when one is made.
 
-use ::arrow::array::{Array, RecordBatch, RecordBatchReader};
+use ::arrow::array::{Array, RecordBatch, RecordBatchReader, new_empty_array};
 use ::arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use ::arrow::error::ArrowError;
 use pyo3::exceptions::{PyImportError, PyStopIteration, PyTypeError, PyValueError};
@@ -32,6 +32,10 @@ fn sound<A: AsRef<dyn Array>>(array: A, name: &str) -> PyResult<A> {
 }
 
 fn sound_batch(batch: RecordBatch) -> PyResult<RecordBatch> {
+    if batch.num_rows() == 0 {
+        // Of a slice without rows the offsets may point beyond what came along.
+        return Ok(RecordBatch::new_empty(batch.schema()));
+    }
     for (field, column) in batch.schema_ref().fields().iter().zip(batch.columns()) {
         sound(column, &format!("column {}", field.name()))?;
     }
@@ -227,5 +231,9 @@ pub(crate) fn array_from_py(object: &Bound<'_, PyAny>) -> PyResult<::arrow::arra
         return Err(PyTypeError::new_err(format!("expected a pyarrow.Array, found {found}")));
     }
     let (schema, array) = array_capsules(object)?;
-    sound(capsule::import_array(&schema, &array)?, "the result")
+    let array = capsule::import_array(&schema, &array)?;
+    if array.is_empty() {
+        return Ok(new_empty_array(array.data_type()));
+    }
+    sound(array, "the result")
 }

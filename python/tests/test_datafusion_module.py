@@ -103,8 +103,8 @@ def test_slices_of_rows_in_rows(env, form):
         {"a": 3, "b": {"c": []}}, {"a": 4, "b": {"c": inner("z")}},
     ]
     whole = pa.record_batch([pa.array(range(6), I32), pa.array(values, NESTED)], names=["id", "x"])
-    for start in range(6):
-        for length in range(1, 7 - start):
+    for start in range(7):
+        for length in range(7 - start):
             part = whole.slice(start, length)
             # A part of a column is a slice within a batch that is none.
             parts = pa.record_batch([part.column(0), part.column(1)], names=["id", "x"])
