@@ -235,6 +235,23 @@ async fn an_expired_snapshot_lives_on_in_its_tag_until_a_rollback() -> Result<()
 }
 
 #[tokio::test]
+async fn a_rollback_takes_the_files_of_expired_snapshots() -> Result<()> {
+    let w = warehouse().await?;
+    let table = w.table("t", false, &SHORT).await?;
+    write(&table, &[(1, "a")]).await?;
+    table.tags().create("kept", &table.snapshots().get(1).await?, None, table.clock().now_ms(), false).await?;
+    for v in ["b", "c"] {
+        write(&table, &[(2, v)]).await?;
+    }
+    assert_eq!(table.snapshots().ids().await?, [3]);
+    rollback_to(&table, &table.tags().get("kept").await?.unwrap().snapshot).await?;
+    assert_eq!(read(&table).await?, rows(&[(1, "a")]));
+    assert_eq!(data_files(&table), live_files(&table).await?);
+    assert_eq!(files(&Path::new(table.location()).join("manifest")), 3);
+    Ok(())
+}
+
+#[tokio::test]
 async fn a_tag_that_goes_takes_the_files_that_only_it_held() -> Result<()> {
     let w = warehouse().await?;
     let table = w.table("t", true, &SHORT).await?;

@@ -23,6 +23,8 @@ pub(crate) fn session_defaults(options: &mut ConfigOptions) {
     options.catalog.information_schema = true;
     options.sql_parser.map_string_types_to_utf8view = false;
     options.optimizer.expand_views_at_output = true;
+    // A task that has seen nulls only may publish one bound of two, and rows beyond the other are lost.
+    options.optimizer.enable_aggregate_dynamic_filter_pushdown = false;
 }
 
 /// SQL over Paimon catalogs, and over everything that DataFusion reads. Clones share the session.

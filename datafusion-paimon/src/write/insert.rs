@@ -244,14 +244,14 @@ impl Run {
             .new_batch_write_builder()
             .with_overwrite(overwrite.clone())
             .with_resources(Resources { memory, parallelism });
-        let mut uncommitted = Uncommitted::new(builder.new_commit());
+        let mut uncommitted = Uncommitted::new(builder.new_commit(), Vec::new());
         let mut tasks = JoinSet::new();
         let mut rows = 0;
         if self.context.session_config().get_extension::<InputOnCaller>().is_some() {
             let streams = self.parts(partitions)?.into_iter().flatten().collect();
-            let (written, messages) = write_on_caller(builder, self.target.conform.clone(), streams).await?;
+            let (written, part) = write_on_caller(builder, self.target.conform.clone(), streams).await?;
             rows += written;
-            uncommitted.add(messages);
+            uncommitted.add(part);
         } else {
             for part in self.parts(partitions)? {
                 let (builder, conform) = (builder.clone(), self.target.conform.clone());
@@ -259,10 +259,10 @@ impl Run {
             }
         }
         while let Some(done) = tasks.join_next().await {
-            let (written, messages) =
+            let (written, part) =
                 done.map_err(|e| Error::internal("a writer panicked").with_source(e)).and_then(|r| r)?;
             rows += written;
-            uncommitted.add(messages);
+            uncommitted.add(part);
         }
         self.report(rows, uncommitted.messages());
         let timer = MetricBuilder::new(&self.metrics).subset_time("commit_time", 0);
@@ -297,7 +297,7 @@ async fn write_on_caller(
     builder: WriteBuilder,
     conform: Conform,
     streams: Vec<SendableRecordBatchStream>,
-) -> paimon_core::Result<(u64, Vec<CommitMessage>)> {
+) -> paimon_core::Result<(u64, Uncommitted)> {
     let mut writer = Writer::try_new(&builder)?;
     let write = async {
         let (mut input, mut rows) = (futures::stream::select_all(streams), 0);
@@ -311,7 +311,8 @@ async fn write_on_caller(
         Ok(rows)
     };
     match write.await {
-        Ok(rows) => Ok((rows, writer.finish().await?)),
+        // Owned at once: a task that has ended may never be asked for what it gives.
+        Ok(rows) => Ok((rows, Uncommitted::new(builder.new_commit(), writer.finish().await?))),
         Err(error) => {
             writer.abort().await;
             Err(error)
@@ -324,10 +325,11 @@ async fn write_all(
     builder: WriteBuilder,
     conform: Conform,
     streams: Vec<SendableRecordBatchStream>,
-) -> paimon_core::Result<(u64, Vec<CommitMessage>)> {
+) -> paimon_core::Result<(u64, Uncommitted)> {
     let mut writer = Writer::try_new(&builder)?;
     match write_streams(&mut writer, &conform, streams).await {
-        Ok(rows) => Ok((rows, writer.finish().await?)),
+        // Owned at once: a task that has ended may never be asked for what it gives.
+        Ok(rows) => Ok((rows, Uncommitted::new(builder.new_commit(), writer.finish().await?))),
         Err(error) => {
             writer.abort().await;
             Err(error)

@@ -61,12 +61,13 @@ pub(crate) struct Uncommitted {
 }
 
 impl Uncommitted {
-    pub(crate) fn new(commit: TableCommit) -> Self {
-        Self { commit, messages: Vec::new() }
+    pub(crate) fn new(commit: TableCommit, messages: Vec<CommitMessage>) -> Self {
+        Self { commit, messages }
     }
 
-    pub(crate) fn add(&mut self, messages: Vec<CommitMessage>) {
-        self.messages.extend(messages);
+    /// Takes over what the other owns.
+    pub(crate) fn add(&mut self, mut other: Self) {
+        self.messages.append(&mut other.messages);
     }
 
     pub(crate) fn messages(&self) -> &[CommitMessage] {

@@ -5,7 +5,9 @@
 use std::collections::{BTreeMap, HashSet};
 
 use crate::row::BinaryRow;
-use crate::spec::{CommitKind, CommitMessage, DataFileMeta, EntryKind, IndexManifestEntry, ManifestEntry};
+use crate::spec::{
+    CommitKind, CommitMessage, DataFileMeta, EntryKind, IndexManifestEntry, ManifestEntry, saturating_sum,
+};
 
 /// The kind of index files with deletion vectors.
 const DELETION_VECTORS: &str = "DELETION_VECTORS";
@@ -86,12 +88,12 @@ impl Changes {
     /// Physical rows added less those deleted.
     pub(crate) fn delta_rows(&self) -> i64 {
         let signed = |e: &ManifestEntry| if e.kind == EntryKind::Add { e.file.row_count } else { -e.file.row_count };
-        self.delta.iter().map(signed).sum()
+        saturating_sum(self.delta.iter().map(signed))
     }
 
     /// Rows of changelog files; `None` if there are no such files.
     pub(crate) fn changelog_rows(&self) -> Option<i64> {
-        (!self.changelog.is_empty()).then(|| self.changelog.iter().map(|e| e.file.row_count).sum())
+        (!self.changelog.is_empty()).then(|| saturating_sum(self.changelog.iter().map(|e| e.file.row_count)))
     }
 
     /// The partitions that data files are added to or deleted from, each once, in the order of their first entry.

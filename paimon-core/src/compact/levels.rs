@@ -24,7 +24,7 @@ pub struct LevelRun {
 impl LevelRun {
     /// Bytes of the files.
     pub fn size(&self) -> u64 {
-        self.files.iter().map(|f| u64::try_from(f.file_size).unwrap_or_default()).sum()
+        self.files.iter().map(|f| u64::try_from(f.file_size).unwrap_or_default()).fold(0, u64::saturating_add)
     }
 }
 

@@ -203,13 +203,13 @@ impl Picker<'_> {
     /// and 1 join whatever their size.
     fn grow(&self, count: usize, picked: bool) -> Option<CompactUnit> {
         let (mut count, mut picked) = (count, picked);
-        let mut size: u64 = self.runs[..count].iter().map(LevelRun::size).sum();
+        let mut size: u64 = self.runs[..count].iter().map(LevelRun::size).fold(0, u64::saturating_add);
         for next in &self.runs[count..] {
             let limit = size as f64 * (100 + self.ratio) as f64 / 100.0;
             if limit < next.size() as f64 && (!picked || next.level > 1) {
                 break;
             }
-            size += next.size();
+            size = size.saturating_add(next.size());
             count += 1;
             picked = true;
         }

@@ -9,6 +9,7 @@ use super::kept::{Holders, Kept, entries_of};
 use super::tags::forget_snapshots;
 use crate::error::{ConflictKind, Entity, Error, Result};
 use crate::meta::rollback_mark;
+use crate::scan::live_entries;
 use crate::spec::{EntryKind, ManifestEntry, Snapshot};
 use crate::table::Table;
 
@@ -30,9 +31,16 @@ pub async fn rollback_to(table: &Table, snapshot: &Snapshot) -> Result<()> {
     let ended = end(table, snapshot, &stand_in).await;
     let (later, tagged) = outcome?;
     ended?;
-    // Those of tags first: they are older, and share manifests with the others.
+    // All is read before anything is deleted: snapshots share manifests.
+    let kept = kept_of(table, snapshot).await?;
+    let dead = only_in(table, snapshot, &later, &kept).await?;
     forget_snapshots(table, &tagged).await?;
-    delete_files(table, snapshot, &later).await
+    delete_data(table, &dead).await?;
+    for gone in &later {
+        delete_changelog(table, gone, &kept).await?;
+        delete_metadata(table, gone, &kept).await?;
+    }
+    Ok(())
 }
 
 /// Publishes the snapshot that stands in for the target, which `exists` or lives on in a tag.
@@ -115,19 +123,24 @@ fn gone(target: &Snapshot) -> Error {
     Error::not_found(Entity::Snapshot, format!("snapshot {} disappeared while it was gone back to", target.id))
 }
 
-/// Deletes the files that only snapshots needed which are gone.
-async fn delete_files(table: &Table, target: &Snapshot, later: &[Snapshot]) -> Result<()> {
-    let earlier: Vec<Snapshot> = table.snapshots().list().await?.into_iter().filter(|s| s.id < target.id).collect();
-    let kept = kept(table, target, &earlier).await?;
-    for gone in later {
-        let added = entries_of(table, &gone.delta_manifest_list).await?.into_iter();
-        let dead: Vec<ManifestEntry> =
-            added.filter(|e| e.kind == EntryKind::Add && !kept.data.contains(&e.file.file_name)).collect();
-        delete_data(table, &dead).await?;
-        delete_changelog(table, gone, &kept).await?;
-        delete_metadata(table, gone, &kept).await?;
+/// The data files that only snapshots need which are gone.
+async fn only_in(table: &Table, target: &Snapshot, later: &[Snapshot], kept: &Kept) -> Result<Vec<ManifestEntry>> {
+    let mut added = Vec::new();
+    for (i, gone) in later.iter().enumerate() {
+        if i == 0 && gone.id > target.id + 1 {
+            // The snapshots before it have expired, with what they added.
+            added.extend(live_entries(table, gone, None).await?);
+        }
+        added.extend(entries_of(table, &gone.delta_manifest_list).await?);
     }
-    Ok(())
+    added.retain(|entry| entry.kind == EntryKind::Add && !kept.data.contains(&entry.file.file_name));
+    Ok(added)
+}
+
+/// What stays once `target` is the latest snapshot.
+async fn kept_of(table: &Table, target: &Snapshot) -> Result<Kept> {
+    let earlier: Vec<Snapshot> = table.snapshots().list().await?.into_iter().filter(|s| s.id < target.id).collect();
+    kept(table, target, &earlier).await
 }
 
 /// What stays, the files of `snapshot` and `others` included.

@@ -10,7 +10,7 @@ use roaring::RoaringBitmap;
 use crate::error::{Error, Result};
 use crate::row_selection::RowSelection;
 use crate::scan::RowRange;
-use crate::spec::DataFileMeta;
+use crate::spec::{DataFileMeta, saturating_sum};
 
 /// Which rows of each file are read; `None` for a file of which none is.
 ///
@@ -32,7 +32,7 @@ pub(super) fn selections(files: &[Arc<DataFileMeta>], ranges: &[RowRange]) -> Re
 }
 
 fn check(files: &[Arc<DataFileMeta>], ranges: &[RowRange]) -> Result<()> {
-    let rows: i64 = files.iter().map(|f| f.row_count).sum();
+    let rows: i64 = saturating_sum(files.iter().map(|f| f.row_count));
     let mut next = 0;
     for range in ranges {
         if range.from < next || range.to < range.from || range.to >= rows {

@@ -9,7 +9,7 @@ use std::collections::BinaryHeap;
 use std::sync::Arc;
 
 use crate::error::{Result, ResultExt};
-use crate::spec::DataFileMeta;
+use crate::spec::{DataFileMeta, saturating_sum};
 use crate::types::{DataType, Datum};
 
 /// Files in key order that do not overlap.
@@ -22,7 +22,7 @@ pub struct SortedRun {
 impl SortedRun {
     /// Bytes of the files.
     pub fn size_bytes(&self) -> i64 {
-        self.files.iter().map(|f| f.file_size).sum()
+        saturating_sum(self.files.iter().map(|f| f.file_size))
     }
 }
 

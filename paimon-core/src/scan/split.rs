@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use crate::row::BinaryRow;
-use crate::spec::DataFileMeta;
+use crate::spec::{DataFileMeta, saturating_sum};
 
 /// Where the deletion vector of a data file stands.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub struct RowRange {
 impl RowRange {
     /// How many positions it holds.
     pub fn count(&self) -> i64 {
-        self.to - self.from + 1
+        self.to.saturating_sub(self.from).saturating_add(1)
     }
 }
 
@@ -76,8 +76,8 @@ impl Split {
     /// Rows that are selected; without a selection the physical rows of the files: all versions of a key.
     pub fn row_count(&self) -> i64 {
         match &self.rows {
-            Some(ranges) => ranges.iter().map(RowRange::count).sum(),
-            None => self.files.iter().map(|f| f.row_count).sum(),
+            Some(ranges) => saturating_sum(ranges.iter().map(RowRange::count)),
+            None => saturating_sum(self.files.iter().map(|f| f.row_count)),
         }
     }
 
@@ -95,13 +95,16 @@ impl Split {
         }
         let deleted = match &self.deletion_files {
             None => Some(0),
-            Some(files) => files.iter().map(|f| f.as_ref().map_or(Some(0), |f| f.cardinality)).sum::<Option<i64>>(),
+            Some(files) => {
+                let of_file = |f: &Option<DeletionFile>| f.as_ref().map_or(Some(0), |f| f.cardinality);
+                files.iter().map(of_file).collect::<Option<Vec<i64>>>().map(saturating_sum)
+            }
         };
-        deleted.map(|d| self.row_count() - d)
+        deleted.map(|d| self.row_count().saturating_sub(d))
     }
 
     /// Bytes of the files.
     pub fn size_bytes(&self) -> i64 {
-        self.files.iter().map(|f| f.file_size).sum()
+        saturating_sum(self.files.iter().map(|f| f.file_size))
     }
 }

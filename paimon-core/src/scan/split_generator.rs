@@ -16,7 +16,7 @@ use super::scope::Scope;
 use super::sections::sections;
 use super::split::Split;
 use crate::error::Result;
-use crate::spec::{BUCKET, DataFileMeta, MergeEngine, SPLIT_OPEN_COST, SPLIT_TARGET_SIZE};
+use crate::spec::{BUCKET, DataFileMeta, MergeEngine, SPLIT_OPEN_COST, SPLIT_TARGET_SIZE, saturating_sum};
 use crate::table::Table;
 use crate::types::DataType;
 
@@ -168,7 +168,7 @@ impl<'a> SplitGenerator<'a> {
         }
         let sections = sections(files, &self.key_types)?;
         let flat = sections.into_iter().map(|runs| runs.into_iter().flat_map(|r| r.files).collect::<Vec<_>>());
-        let bins = pack(flat, |section| self.weight(section.iter().map(|f| f.file_size).sum()), self.target);
+        let bins = pack(flat, |section| self.weight(saturating_sum(section.iter().map(|f| f.file_size))), self.target);
         Ok(bins
             .into_iter()
             .map(|sections| {

@@ -80,6 +80,11 @@ pub struct DataFileMeta {
     pub write_cols_sequences: Option<Vec<i64>>,
 }
 
+/// The sum of numbers from metadata, which may be damaged: too much is the largest number.
+pub(crate) fn saturating_sum(numbers: impl IntoIterator<Item = i64>) -> i64 {
+    numbers.into_iter().fold(0, i64::saturating_add)
+}
+
 impl DataFileMeta {
     /// Whether the file holds no retracts, as far as planning may assume.
     pub fn is_free_of_deletes(&self) -> bool {

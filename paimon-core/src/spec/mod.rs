@@ -30,6 +30,7 @@ pub use bucket::{assign_buckets, bucket_of};
 pub(crate) use change::options_of_then;
 pub use change::{FIXED_FOR_USE, IMMUTABLE_OPTIONS, check_dynamic_options};
 pub use commit_message::{CommitMessage, CompactIncrement, DataIncrement};
+pub(crate) use data_file::saturating_sum;
 pub use data_file::{DataFileMeta, FileSource};
 pub(crate) use file_row::FILE_ROW_FIELDS;
 pub(crate) use index_manifest::encode_index_manifest;

@@ -253,16 +253,12 @@ impl TableWrite {
     /// Ends the files and gives one message per bucket that was written. Works once.
     ///
     /// # Errors
-    /// `InvalidState` the second time. `Storage` or `DiskFull`; the files are deleted again.
+    /// `InvalidState` the second time, or if the table was made again; `NotFound(Table)` if it is gone; `Storage` or `DiskFull`.
+    /// The files are deleted again.
     pub async fn prepare_commit(&mut self) -> Result<Vec<CommitMessage>> {
         self.check_open()?;
         self.state = State::Prepared;
-        let mut work: Vec<BoxFuture<'_, Result<()>>> = Vec::with_capacity(self.writers.len());
-        for writer in self.writers.values_mut() {
-            work.push(writer.end().boxed());
-        }
-        let outcome = all(work, self.parallelism).await;
-        if let Err(error) = outcome {
+        if let Err(error) = self.end_writers().await {
             self.delete_files().await;
             return Err(self.table.explain_missing(error).await);
         }
@@ -284,6 +280,16 @@ impl TableWrite {
         self.memory.try_resize(0)?;
         messages.sort_by(|a, b| (a.partition.as_bytes(), a.bucket).cmp(&(b.partition.as_bytes(), b.bucket)));
         Ok(messages)
+    }
+
+    async fn end_writers(&mut self) -> Result<()> {
+        if self.writers.is_empty() {
+            return Ok(());
+        }
+        // Files would make the directory of a dropped table again.
+        self.table.check_alive().await?;
+        let work = self.writers.values_mut().map(|writer| writer.end().boxed()).collect();
+        all(work, self.parallelism).await
     }
 
     /// Deletes everything that was written and belongs to no message. Later calls are refused.
