@@ -51,6 +51,7 @@ interop: develop java ## tables that Java Paimon reads and writes too
 
 wheel: $(VENV)/.done ## a release wheel in python/dist
 	cd python && ../$(VENV)/bin/maturin build --release --locked --out dist
+	$(PYTHON) python/check_wheel.py python/dist
 
 bench: wheel ## benchmarks of the release wheel, as ratios to stock DataFusion in the same run
 	rm -rf .bench/package

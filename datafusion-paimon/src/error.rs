@@ -37,7 +37,7 @@ pub fn to_core(error: DataFusionError) -> Error {
         DataFusionError::Plan(message) => Error::invalid_input(message),
         other => match core_error(&other) {
             Some(core) => Error::new(core.kind(), core.to_string()),
-            None => Error::new(ErrorKind::InvalidInput, other.strip_backtrace()),
+            None => Error::invalid_input("the query failed").with_source(other),
         },
     }
 }

@@ -93,7 +93,7 @@ impl Write for Limited {
 
 /// What a task lends to the core: its memory pool under this name, and so many pieces of work at once.
 pub fn resources(context: &TaskContext, name: &str, parallelism: usize) -> Resources {
-    Resources { memory: Arc::new(PoolBudget::of_task(context, name)), parallelism }
+    Resources { memory: Arc::new(PoolBudget::of_task(context, name)), parallelism, ..Resources::default() }
 }
 
 /// What a session lends to the core.

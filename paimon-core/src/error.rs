@@ -92,6 +92,9 @@ pub enum ErrorKind {
     Internal,
 }
 
+/// Context of an error: a file that its work wrote, could not delete, and nothing names.
+pub const FILE_LEFT: &str = "file left behind";
+
 /// The error of this crate.
 pub struct Error(Box<Inner>);
 
@@ -159,6 +162,11 @@ impl Error {
     /// The value of a context key, the innermost if there are several.
     pub fn context_value(&self, key: &str) -> Option<&str> {
         self.0.context.iter().find(|(k, _)| *k == key).map(|(_, v)| v.as_str())
+    }
+
+    /// All values of a context key, innermost first.
+    pub fn context_values(&self, key: &str) -> impl Iterator<Item = &str> {
+        self.0.context.iter().filter(move |(k, _)| *k == key).map(|(_, v)| v.as_str())
     }
 
     /// Adds where this happened: a file, a table, a field. Outermost last.

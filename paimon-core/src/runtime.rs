@@ -9,6 +9,8 @@ use std::fs::File;
 use std::io::{BufReader, BufWriter, Read, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 pub use background::{background_finished, finish_in_background, supervised};
 
@@ -87,12 +89,34 @@ pub struct Resources {
     pub memory: Arc<dyn MemoryBudget>,
     /// How many pieces of work may run at once.
     pub parallelism: usize,
+    /// Where merges say how long they took.
+    pub merge_time: MergeTime,
 }
 
 impl Default for Resources {
     fn default() -> Self {
         let parallelism = std::thread::available_parallelism().map_or(2, std::num::NonZero::get);
-        Self { memory: Arc::new(Unlimited), parallelism }
+        Self { memory: Arc::new(Unlimited), parallelism, merge_time: MergeTime::default() }
+    }
+}
+
+/// The time that merging took: comparing keys, choosing rows and gathering them, without decoding. All tasks together, so
+/// it may be more than the time that passed.
+#[derive(Debug, Clone, Default)]
+pub struct MergeTime(Arc<AtomicU64>);
+
+impl MergeTime {
+    /// The time so far.
+    pub fn total(&self) -> Duration {
+        Duration::from_nanos(self.0.load(Ordering::Relaxed))
+    }
+
+    /// Adds the time that `work` takes.
+    pub(crate) fn during<T>(&self, work: impl FnOnce() -> T) -> T {
+        let start = Instant::now();
+        let result = work();
+        self.0.fetch_add(u64::try_from(start.elapsed().as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
+        result
     }
 }
 

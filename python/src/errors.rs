@@ -1,9 +1,11 @@
 //! From errors of the crates below to Python exceptions: one match.
 
+use std::ffi::CString;
+
 use datafusion::common::SchemaError;
 use datafusion::error::DataFusionError;
-use paimon_core::error::{Entity, ErrorKind};
-use pyo3::exceptions::{PyException, PyRuntimeError};
+use paimon_core::error::{Entity, ErrorKind, FILE_LEFT};
+use pyo3::exceptions::{PyException, PyRuntimeError, PyRuntimeWarning};
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 
@@ -102,7 +104,20 @@ fn os_number(error: &paimon_core::Error) -> Option<i32> {
     None
 }
 
+/// Warns of files that nothing names and that could not be deleted. Filters that turn warnings into errors do not hide
+/// the error itself.
+fn warn_of_files_left(py: Python<'_>, error: &paimon_core::Error) {
+    let category = py.get_type::<PyRuntimeWarning>();
+    for path in error.context_values(FILE_LEFT) {
+        let Ok(message) = CString::new(format!("the file {path} could not be deleted and is left behind")) else {
+            continue;
+        };
+        drop(PyErr::warn(py, &category, &message, 1));
+    }
+}
+
 fn core_to_py(py: Python<'_>, error: &paimon_core::Error) -> PyErr {
+    warn_of_files_left(py, error);
     let text = error.to_string();
     let class = match error.kind() {
         ErrorKind::InvalidInput | ErrorKind::InvalidConfig | ErrorKind::NotEmpty(_) => "PaimonValueError",
@@ -167,13 +182,17 @@ fn find_python(py: Python<'_>, error: &(dyn std::error::Error + 'static)) -> Opt
 }
 
 fn engine_to_py(py: Python<'_>, error: &DataFusionError) -> PyErr {
-    if let Some(core) = find_core(error) {
-        return core_to_py(py, core);
-    }
     let python = find_python(py, error);
     if let Some(exit) = python.as_ref().filter(|e| !e.is_instance_of::<PyException>(py)) {
         // KeyboardInterrupt and SystemExit are for the whole program.
         return exit.clone_ref(py);
+    }
+    if let Some(core) = find_core(error) {
+        let raised = core_to_py(py, core);
+        if let Some(cause) = python {
+            raised.set_cause(py, Some(cause));
+        }
+        return raised;
     }
     let text = error.strip_backtrace();
     let root = error.find_root();

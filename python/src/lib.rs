@@ -10,6 +10,7 @@ mod compact;
 mod engine;
 mod errors;
 mod inspect;
+mod number;
 mod predicate;
 mod read;
 mod runtime;

@@ -14,10 +14,11 @@ use paimon_core::spec::ChangesMode;
 use paimon_core::table::ReadBuilder;
 use pyo3::exceptions::{PyStopIteration, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyCapsule, PyInt, PyString};
+use pyo3::types::{PyBytes, PyCapsule, PyString};
 
 use crate::bytes::bytes_from_py;
 use crate::errors::{OrRaise, raise};
+use crate::number::whole;
 use crate::runtime::{Maker, blocking, handle, wait};
 use crate::stream::PyStreamTableScan;
 use crate::table::Pinned;
@@ -126,17 +127,7 @@ impl PyReadBuilder {
 
     /// A hint: planning may stop once so many rows are certain.
     fn with_limit<'py>(mut slf: PyRefMut<'py, Self>, limit: &Bound<'py, PyAny>) -> PyResult<PyRefMut<'py, Self>> {
-        if limit.is_instance_of::<PyBool>() || !limit.is_instance_of::<PyInt>() {
-            return Err(PyTypeError::new_err("the limit is an int"));
-        }
-        let value: i128 = limit.extract().unwrap_or(i128::MAX);
-        match usize::try_from(value) {
-            Ok(value) => slf.limit = Some(value),
-            Err(_) => {
-                let message = format!("the limit must be 0 or more and fit 64 bits, but is {limit}");
-                return Err(raise(limit.py(), "PaimonValueError", &message));
-            }
-        }
+        slf.limit = Some(whole("the limit", limit, Some(0))?);
         Ok(slf)
     }
 
@@ -170,17 +161,19 @@ impl PyReadBuilder {
     fn new_incremental_scan(
         &self,
         py: Python<'_>,
-        start_snapshot_id: i64,
-        end_snapshot_id: i64,
+        start_snapshot_id: &Bound<'_, PyAny>,
+        end_snapshot_id: &Bound<'_, PyAny>,
         mode: &str,
     ) -> PyResult<PyTableScan> {
         let Ok(mode) = ChangesMode::parse(mode) else {
             let message = format!("the mode of an incremental scan is delta, changelog or auto, but is '{mode}'");
             return Err(raise(py, "PaimonValueError", &message));
         };
+        let (start, end) =
+            (whole("start_snapshot_id", start_snapshot_id, None)?, whole("end_snapshot_id", end_snapshot_id, None)?);
         let table = self.table.resolved(py)?;
         let scan = self.builder(py, table)?.new_scan();
-        Ok(PyTableScan::new(scan.with_changes(start_snapshot_id, end_snapshot_id, mode).or_raise(py)?))
+        Ok(PyTableScan::new(scan.with_changes(start, end, mode).or_raise(py)?))
     }
 
     /// A continuous scan: `plan()` gives the state of the table and then its changes, snapshot by snapshot.
@@ -218,16 +211,6 @@ impl PyTableScan {
     }
 }
 
-/// A number that is 0 or more.
-fn position(py: Python<'_>, name: &str, value: &Bound<'_, PyAny>) -> PyResult<u64> {
-    if value.is_instance_of::<PyBool>() || !value.is_instance_of::<PyInt>() {
-        return Err(PyTypeError::new_err(format!("{name} is an int")));
-    }
-    value.extract().map_err(|_| {
-        raise(py, "PaimonValueError", &format!("{name} must be 0 or more and fit 64 bits, but is {value}"))
-    })
-}
-
 #[pymethods]
 impl PyTableScan {
     /// Plans anew on the snapshot that is latest now, unless a selector pins one.
@@ -243,7 +226,7 @@ impl PyTableScan {
         end: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, Self>> {
         let py = slf.py();
-        let slice = RowPositions::slice(position(py, "start", start)?, position(py, "end", end)?).or_raise(py)?;
+        let slice = RowPositions::slice(whole("start", start, Some(0))?, whole("end", end, Some(0))?).or_raise(py)?;
         slf.get().select(py, slice)?;
         Ok(slf)
     }
@@ -255,7 +238,8 @@ impl PyTableScan {
         count: &Bound<'py, PyAny>,
     ) -> PyResult<Bound<'py, Self>> {
         let py = slf.py();
-        let shard = RowPositions::shard(position(py, "index", index)?, position(py, "count", count)?).or_raise(py)?;
+        let shard =
+            RowPositions::shard(whole("index", index, Some(0))?, whole("count", count, Some(0))?).or_raise(py)?;
         slf.get().select(py, shard)?;
         Ok(slf)
     }

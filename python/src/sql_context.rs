@@ -6,27 +6,14 @@ use datafusion::error::DataFusionError;
 use datafusion_paimon::{EnvironmentOptions, PoolKind, SqlContext};
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyBytes, PyInt, PyString};
+use pyo3::types::{PyBytes, PyString};
 
 use crate::arrow;
 use crate::catalog::options_from_py;
-use crate::errors::{OrRaise, raise};
+use crate::errors::OrRaise;
+use crate::number::whole;
 use crate::runtime::{handle, wait};
 use crate::udf::PyScalarUdf;
-
-/// A number of bytes that fits 64 bits.
-fn bytes_from_py(value: &Bound<'_, PyAny>, name: &str, min: u64) -> PyResult<u64> {
-    if value.is_instance_of::<PyBool>() || !value.is_instance_of::<PyInt>() {
-        return Err(PyTypeError::new_err(format!("{name} is an int, found {}", value.get_type().name()?)));
-    }
-    match value.extract::<u64>() {
-        Ok(bytes) if bytes >= min => Ok(bytes),
-        _ => {
-            let message = format!("{name} must be {min} or more and fit 64 bits, but is {value}");
-            Err(raise(value.py(), "PaimonValueError", &message))
-        }
-    }
-}
 
 fn directory_from_py(value: &Bound<'_, PyAny>) -> PyResult<PathBuf> {
     let path = if value.hasattr("__fspath__")? { value.call_method0("__fspath__")? } else { value.clone() };
@@ -61,10 +48,10 @@ impl PySqlContext {
     ) -> PyResult<Self> {
         let options = EnvironmentOptions {
             pool: memory_pool_type.map(|kind| PoolKind::parse(&kind)).transpose().or_raise(py)?,
-            pool_bytes: memory_pool_bytes.map(|b| bytes_from_py(&b, "memory_pool_bytes", 1)).transpose()?,
+            pool_bytes: memory_pool_bytes.map(|b| whole("memory_pool_bytes", &b, Some(1))).transpose()?,
             temp_directory: temp_directory.map(|d| directory_from_py(&d)).transpose()?,
             max_temp_bytes: max_temp_directory_size_bytes
-                .map(|b| bytes_from_py(&b, "max_temp_directory_size_bytes", 0))
+                .map(|b| whole("max_temp_directory_size_bytes", &b, Some(0)))
                 .transpose()?,
         };
         let context = SqlContext::with_environment(handle()?, &options).or_raise(py)?;

@@ -7,6 +7,7 @@ use pyo3::prelude::*;
 use tokio::sync::Mutex;
 
 use crate::errors::{OrRaise, raise};
+use crate::number::whole;
 use crate::read::PyPlan;
 use crate::runtime::wait;
 
@@ -30,6 +31,10 @@ impl PyStreamTableScan {
         let scan = self.scan.clone();
         wait(py, async move { work(&mut *scan.lock().await) })
     }
+}
+
+fn snapshot_id(value: Option<Bound<'_, PyAny>>) -> PyResult<Option<i64>> {
+    value.map(|value| whole("next_snapshot_id", &value, None)).transpose()
 }
 
 #[pymethods]
@@ -57,12 +62,14 @@ impl PyStreamTableScan {
     }
 
     /// Continues with this snapshot; `None` starts over.
-    fn restore(&self, py: Python<'_>, next_snapshot_id: Option<i64>) -> PyResult<()> {
+    fn restore(&self, py: Python<'_>, next_snapshot_id: Option<Bound<'_, PyAny>>) -> PyResult<()> {
+        let next_snapshot_id = snapshot_id(next_snapshot_id)?;
         self.with(py, move |scan| scan.restore(next_snapshot_id))
     }
 
     /// Stores a checkpoint as the progress of the consumer; nothing without a consumer id or for `None`.
-    fn notify_checkpoint_complete(&self, py: Python<'_>, next_snapshot_id: Option<i64>) -> PyResult<()> {
+    fn notify_checkpoint_complete(&self, py: Python<'_>, next_snapshot_id: Option<Bound<'_, PyAny>>) -> PyResult<()> {
+        let next_snapshot_id = snapshot_id(next_snapshot_id)?;
         let scan = self.scan.clone();
         wait(py, async move { scan.lock().await.notify_checkpoint_complete(next_snapshot_id).await })
     }

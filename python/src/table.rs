@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use paimon_core::error::{Entity, ErrorKind};
+use paimon_core::meta::Travel;
 use paimon_core::{Error, Table};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
@@ -201,9 +202,16 @@ impl PyTable {
         PyReadBuilder::new(Pinned::new(py, self.table.clone(), BTreeMap::new())?).stream_scan(py)
     }
 
-    /// Starts a batch write.
-    fn new_batch_write_builder(&self) -> PyWriteBuilder {
-        PyWriteBuilder::new(self.table.new_batch_write_builder())
+    /// Starts a batch write. `PaimonValueError` if an option of the table selects a snapshot.
+    fn new_batch_write_builder(&self, py: Python<'_>) -> PyResult<PyWriteBuilder> {
+        if let Some(key) = Travel::KEYS.into_iter().find(|key| self.table.options().get(key).is_some()) {
+            let name = self.table.identifier();
+            let message = format!(
+                "{name} cannot be written while its option '{key}' selects what is read; ALTER TABLE {name} RESET ('{key}') first"
+            );
+            return Err(raise(py, "PaimonValueError", &message));
+        }
+        Ok(PyWriteBuilder::new(self.table.new_batch_write_builder()))
     }
 
     /// Raises `NotImplementedError`: stream writes are not supported yet.

@@ -14,6 +14,7 @@ use pyo3::types::{PyBytes, PyDict};
 
 use crate::bytes::bytes_from_py;
 use crate::errors::{OrRaise, raise};
+use crate::number::whole;
 use crate::runtime::{Maker, wait};
 use crate::{arrow, predicate};
 
@@ -33,10 +34,12 @@ impl PyCommitMessage {
         Ok(PyBytes::new(py, &self.message.serialize().or_raise(py)?))
     }
 
-    /// The message of bytes that `serialize` or Java wrote in this version, 13 or 14. Any committer of the table commits it.
+    /// The message of bytes that `serialize` or Java wrote in this version, 13 or 14, by default 14. Any committer of the
+    /// table commits it.
     #[staticmethod]
-    #[pyo3(signature = (data, *, version=CommitMessage::VERSION))]
-    fn deserialize(py: Python<'_>, data: &Bound<'_, PyAny>, version: i32) -> PyResult<Self> {
+    #[pyo3(signature = (data, *, version=None))]
+    fn deserialize(py: Python<'_>, data: &Bound<'_, PyAny>, version: Option<Bound<'_, PyAny>>) -> PyResult<Self> {
+        let version = version.map_or(Ok(CommitMessage::VERSION), |version| whole("version", &version, None))?;
         let bytes = bytes_from_py(data, "a serialised commit message")?;
         Ok(Self { message: CommitMessage::deserialize(&bytes, version).or_raise(py)?, user: None })
     }

@@ -217,8 +217,10 @@ def test_py_190_195_stored_selectors_apply(env):
     env.sql("CREATE TABLE paimon.db.q (id INT)")
     with pytest.raises(ValueError):
         env.read(pinned)
-    write(pinned, pa.record_batch([pa.array([1], I32)], names=["id"]))
-    write(pinned, pa.record_batch([pa.array([2], I32)], names=["id"]))
+    with pytest.raises(ValueError, match=r"scan\.snapshot-id"):
+        pinned.new_batch_write_builder()
+    env.sql("INSERT INTO paimon.db.p VALUES (1)")
+    env.sql("INSERT INTO paimon.db.p VALUES (2)")
     assert env.read(pinned) == [(1,)]
     assert env.rows("SELECT id FROM paimon.db.p") == [(1,)]
 

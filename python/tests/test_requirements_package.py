@@ -3,6 +3,7 @@
 import datetime
 import decimal
 import glob
+import importlib.util
 import inspect
 import json
 import os
@@ -12,6 +13,9 @@ import subprocess
 import sys
 import sysconfig
 import threading
+import time
+import warnings
+import zipfile
 
 import pyarrow as pa
 import pytest
@@ -21,6 +25,7 @@ import pypaimon_rust
 from pypaimon_rust import datafusion as module
 
 I32 = pa.int32()
+ROOT = pathlib.Path(__file__).parents[2]
 README = pathlib.Path(__file__).parents[1] / "README.md"
 
 
@@ -34,12 +39,44 @@ def child(code, *arguments):
 # 1. Package
 
 
-def test_free_threaded_builds_are_refused_at_import(monkeypatch):
+def test_py_002_one_module_for_python_3_10_and_later():
+    project = (ROOT / "python" / "pyproject.toml").read_text(encoding="utf-8")
+    assert 'requires-python = ">=3.10"' in project
+    cargo = (ROOT / "Cargo.toml").read_text(encoding="utf-8")
+    assert re.search(r'pyo3 = .*"abi3-py310"', cargo)
+    from pypaimon_rust import _native
+
+    assert _native.__file__.endswith("_native.abi3.so")
+
+
+def test_py_002_free_threaded_builds_are_refused_at_import(monkeypatch):
     source = pathlib.Path(pypaimon_rust.__file__).read_text(encoding="utf-8")
     real = sysconfig.get_config_var
     monkeypatch.setattr(sysconfig, "get_config_var", lambda name: 1 if name == "Py_GIL_DISABLED" else real(name))
     with pytest.raises(ImportError, match="free-threaded"):
         exec(compile(source, "pypaimon_rust", "exec"), {"__name__": "pypaimon_rust"})
+
+
+def made_wheel(path, library=b"\0.shstrtab\0", name="pypaimon_rust-1-cp310-abi3-linux_x86_64.whl"):
+    with zipfile.ZipFile(path / name, "w") as archive:
+        archive.writestr("pypaimon_rust/_native.abi3.so", library)
+        archive.writestr("pypaimon_rust/_native.pyi", "")
+    return path / name
+
+
+def test_py_008_make_wheel_checks_sizes_and_symbols(tmp_path, monkeypatch):
+    spec = importlib.util.spec_from_file_location("check_wheel", ROOT / "python" / "check_wheel.py")
+    check = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(check)
+    assert (check.WHEEL_LIMIT, check.LIBRARY_LIMIT) == (45_000_000, 130_000_000)
+    assert "holds no wheel" in check.main(tmp_path)
+    assert check.faults(made_wheel(tmp_path)) == [] and check.main(tmp_path) is None
+    assert "stripped" in check.main(made_wheel(tmp_path, b"\0.symtab\0").parent)
+    assert "no abi3 wheel" in check.faults(made_wheel(tmp_path, name="pypaimon_rust-1-cp311-cp311-linux_x86_64.whl"))[0]
+    monkeypatch.setattr(check, "LIBRARY_LIMIT", 99)
+    monkeypatch.setattr(check, "WHEEL_LIMIT", 99)
+    assert ["more than 99" in fault for fault in check.faults(made_wheel(tmp_path, b"x" * 100))] == [True, True]
+    assert "check_wheel.py" in (ROOT / "Makefile").read_text(encoding="utf-8")
 
 
 # 2. Errors
@@ -184,6 +221,64 @@ def test_a_failing_compaction_leaves_no_file(env):
     with pytest.raises(module.CorruptError, match=os.path.basename(damaged)):
         env.table("t").new_compact_builder().execute()
     assert files(env.path("t")) == before and env.table("t").latest_snapshot().id() == 3
+
+
+def test_py_235_a_file_that_cannot_be_deleted_is_named_in_a_warning(env):
+    env.sql("CREATE TABLE paimon.db.t (id INT, v STRING, p INT, PRIMARY KEY (p, id)) PARTITIONED BY (p) WITH ('bucket' = '1')")
+    for run in range(3):
+        env.sql(f"INSERT INTO paimon.db.t SELECT value, 'v' || value || {run}, 2 FROM generate_series(1, 200000) AS g(value)")
+        env.sql(f"INSERT INTO paimon.db.t VALUES (1, '{run}', 1)")
+    small, large = env.path("t", "p=1", "bucket-0"), env.path("t", "p=2", "bucket-0")
+    # The task of the large bucket fails near its end, when the other one has written its file.
+    with open(sorted(glob.glob(os.path.join(large, "data-*")), key=os.path.getmtime)[-1], "r+b") as file:
+        file.seek(-40_000, os.SEEK_END)
+        middle = file.tell()
+        file.seek(middle)
+        file.write(b"\xff" * 8_000)
+    before = set(os.listdir(small))
+    made = []
+
+    def swap():
+        """Puts a directory with a file in it where the small task wrote its file: it cannot be deleted."""
+        for _ in range(6_000):
+            new = [name for name in set(os.listdir(small)) - before if name.endswith(".parquet")]
+            if new:
+                time.sleep(0.05)
+                path = os.path.join(small, new[0])
+                os.remove(path)
+                os.makedirs(os.path.join(path, "held"))
+                made.append(path)
+                return
+            time.sleep(0.01)
+
+    watcher = threading.Thread(target=swap)
+    watcher.start()
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        with pytest.raises(ValueError):
+            env.table("t").new_compact_builder().execute()
+    watcher.join()
+    messages = [str(w.message) for w in caught if issubclass(w.category, RuntimeWarning)]
+    assert len(messages) == 1 and made[0] in messages[0] and "left behind" in messages[0]
+    assert env.table("t").latest_snapshot().id() == 6
+
+
+def test_py_238_compaction_takes_memory_from_the_pool_of_its_session(env, tmp_path):
+    env.sql("CREATE TABLE paimon.db.t (id INT, v STRING, PRIMARY KEY (id)) WITH ('bucket' = '1')")
+    for run in range(3):
+        env.sql(f"INSERT INTO paimon.db.t SELECT value, repeat('v{run}', 20) FROM generate_series(1, 100000) AS g(value)")
+    session = lambda size: module.SQLContext(memory_pool_type="greedy", memory_pool_bytes=size, temp_directory=str(tmp_path / "spill"))  # noqa: E731
+    for size, fits in ((100_000, False), (16 << 20, True)):
+        ctx = session(size)
+        ctx.register_catalog("paimon", {"warehouse": env.warehouse})
+        before = files(env.path("t"))
+        if fits:
+            assert to_rows(ctx.sql("CALL sys.compact(table => 'paimon.db.t')"))[0][0] == 1
+        else:
+            with pytest.raises(MemoryError):
+                ctx.sql("CALL sys.compact(table => 'paimon.db.t')")
+            assert files(env.path("t")) == before
+    assert env.rows("SELECT count(*), min(v), max(v) FROM paimon.db.t") == [(100_000, "v2" * 20, "v2" * 20)]
 
 
 @pytest.mark.parametrize("name, snapshot, option", [

@@ -4,6 +4,7 @@ import datetime
 import glob
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -442,3 +443,39 @@ def test_py_196_tags_of_java(java):
     for tag, rows in [("tag-1", 5), ("tag-3", 10), ("tag-5", 10)]:
         for key in ("scan.tag-name", "scan.version"):
             assert len(read(table.new_read_builder({key: tag}))) == rows
+
+
+def test_py_197_no_writes_through_a_table_that_stands_still(env):
+    env.sql("CREATE TABLE paimon.db.s (id INT)")
+    env.sql("INSERT INTO paimon.db.s VALUES (1)")
+    for key, value in (("scan.snapshot-id", "1"), ("scan.timestamp", "2099-01-01"), ("scan.version", "1"), ("incremental-between", "0,1")):
+        env.sql(f"ALTER TABLE paimon.db.s SET ('{key}' = '{value}')")
+        with pytest.raises(ValueError, match=re.escape(f"'{key}'")):
+            env.table("s").new_batch_write_builder()
+        env.sql(f"ALTER TABLE paimon.db.s RESET ('{key}')")
+    env.table("s").new_batch_write_builder()
+
+
+@pytest.mark.parametrize("number", [1 << 70, -(1 << 70)])
+def test_py_020_numbers_out_of_range_are_value_errors(env, number):
+    env.sql("CREATE TABLE paimon.db.s (id INT)")
+    builder = env.table("s").new_read_builder()
+    stream = env.table("s").new_stream_scan()
+    calls = [
+        lambda: builder.with_limit(number), lambda: builder.new_incremental_scan(number, 1), lambda: builder.new_incremental_scan(0, number),
+        lambda: builder.new_scan().with_row_position_slice(0, number), lambda: stream.restore(number),
+        lambda: stream.notify_checkpoint_complete(number), lambda: env.mod.CommitMessage.deserialize(b"", version=number),
+        lambda: env.mod.SQLContext(memory_pool_bytes=number),
+    ]
+    for call in calls:
+        with pytest.raises(ValueError, match=str(number)):
+            call()
+
+
+def test_numbers_of_numpy_are_numbers(env):
+    numpy = pytest.importorskip("numpy")
+    env.sql("CREATE TABLE paimon.db.s (id INT)")
+    env.table("s").new_read_builder().with_limit(numpy.int64(1)).new_incremental_scan(numpy.int32(0), numpy.int64(0))
+    for wrong in (True, 1.0, "1", numpy.float64(1)):
+        with pytest.raises(TypeError, match="the limit is an int"):
+            env.table("s").new_read_builder().with_limit(wrong)

@@ -1,6 +1,8 @@
 """One test per requirement of SQL on reading, options, procedures, SHOW, views and functions; see `test_requirements_sql.py`."""
 
 import datetime
+import os
+import re
 import time
 
 import pyarrow as pa
@@ -550,3 +552,75 @@ def test_sql_342_long_conditions(t, count):
     assert t.rows(f"SELECT id FROM t WHERE {ands}") == [(1,)]
     assert t.rows(f"SELECT id FROM t WHERE {pairs}") == [(1,), (2,), (3,)]
     assert t.rows(f"SELECT ({ors}) AND true AS b, count(*) FROM t GROUP BY b") == [(True, 3)]
+
+
+def test_sql_254_times_and_durations(t):
+    now = lambda: int(time.time() * 1000)  # noqa: E731
+    first = t.table("t").list_snapshots()[-1].commit_time_ms()
+    assert t.rows(f"CALL sys.create_tag_from_timestamp('db.t', 'ms', {first}, '7 d')") == [("ms", 1, first, None)]
+    t.sql("CALL sys.delete_tag('db.t', 'first')")
+    assert t.rows("CALL sys.create_tag_from_timestamp('db.t', tag => 'text', timestamp => '2001-01-01 00:00:00')")[0][1] == 1
+    assert t.rows("CALL sys.create_tag_from_timestamp('db.t', 'typed', TIMESTAMP '2001-01-01 00:00:00')")[0][1] == 1
+    fails(t, f"CALL sys.create_tag_from_timestamp('db.t', 'late', {now() + 60_000})", ValueError, "committed at or after")
+    fails(t, "CALL sys.create_tag_from_timestamp('db.t', 'x', 'noon')", ValueError, "timestamp")
+    fails(t, "CALL sys.create_tag('db.t', 'x', time_retained => 'a while')", ValueError, "a while")
+    # Only what has a retention expires by itself; by age everything does.
+    t.sql("CALL sys.create_tag('db.t', 'short', time_retained => '1ms')")
+    time.sleep(0.02)
+    assert t.rows("CALL sys.expire_tags('db.t')") == [("short",)]
+    assert t.rows("CALL sys.expire_tags('db.t', older_than => '2001-01-01')") == []
+    assert sorted(t.rows(f"CALL sys.expire_tags('db.t', {now() + 60_000})")) == [("ms",), ("text",), ("typed",)]
+    assert t.rows("SELECT count(*) FROM t$tags") == [(0,)]
+    t.sql("ALTER TABLE t SET ('tag.default-time-retained' = '1 ms')")
+    t.sql("CALL sys.create_tag('db.t', 'by_option')")
+    time.sleep(0.02)
+    assert t.rows("CALL sys.expire_tags('db.t')") == [("by_option",)]
+
+
+def test_sql_254_rollback_to_a_time(t):
+    t.sql("INSERT INTO t VALUES (4)")
+    latest = t.rows("SELECT max(snapshot_id) FROM t$snapshots")[0][0]
+    fails(t, "CALL sys.rollback_to_timestamp('db.t', 5)", ValueError, "as old as 5")
+    time.sleep(0.01)
+    millis = int(time.time() * 1000)
+    time.sleep(0.01)
+    t.sql("INSERT INTO t VALUES (5)")
+    assert t.rows(f"CALL sys.rollback_to_timestamp('db.t', {millis})") == [(latest + 1, latest)]
+    assert (5,) not in t.rows("SELECT id FROM t") and (4,) in t.rows("SELECT id FROM t")
+
+
+def test_sql_254_partitions_and_where(t):
+    t.sql("CREATE TABLE p (id INT NOT NULL, dt STRING NOT NULL, h INT NOT NULL, PRIMARY KEY (id, dt, h)) PARTITIONED BY (dt, h) WITH ('bucket' = '1')")
+    for _ in range(2):
+        t.sql("INSERT INTO p VALUES (1, 'a', 1), (1, 'a', 2), (1, 'b', 1), (1, 'c', 3)")
+    tasks = lambda arguments: t.rows(f"CALL sys.compact(table => 'db.p', {arguments})")[0][0]  # noqa: E731
+    assert tasks("partitions => 'dt=a,h=1;dt=b'") == 2
+    assert tasks("`where` => 'h > 2 AND dt = ''c'''") == 1
+    assert tasks("partitions => 'dt=a', options => 'target-file-size=64 mb,compaction.min.file-num=3'") == 1
+    assert tasks("partitions => 'dt=a'") == 0
+    fails(t, "CALL sys.compact(table => 'db.p', partitions => 'nope=1')", ValueError, "nope")
+    fails(t, "CALL sys.compact(table => 'db.p', `where` => 'id = 1')", ValueError, "partition")
+    fails(t, "CALL sys.compact(table => 'db.p', options => 'no.such=1')", ValueError, "no.such")
+
+
+def test_sql_232_explain_analyze_shows_the_time_of_merges(t):
+    t.sql("CREATE TABLE k (id INT NOT NULL, v INT, PRIMARY KEY (id)) WITH ('bucket' = '1')")
+    t.sql("INSERT INTO k VALUES (1, 1), (2, 2)")
+    t.sql("INSERT INTO k VALUES (1, 3)")
+    plan = " ".join(row[1] for row in t.rows("EXPLAIN ANALYZE SELECT * FROM k"))
+    assert "output_rows=2" in plan and "output_bytes=" in plan and "files_pruned_by_statistics=0" in plan
+    assert re.search(r"merge_time=[1-9][\d.]*[nµm]?s", plan), plan
+    plan = " ".join(row[1] for row in t.rows("EXPLAIN ANALYZE SELECT * FROM t WHERE id < 9"))
+    assert "bytes_scanned=" in plan and "row_groups_pruned_statistics=" in plan
+
+
+def test_sql_236_a_broken_table_does_not_fail_the_listing(t):
+    schema = t.path("broken", "schema")
+    os.makedirs(schema)
+    with open(os.path.join(schema, "schema-0"), "w", encoding="utf-8") as file:
+        file.write("{")
+    assert t.rows("SELECT table_name FROM information_schema.tables WHERE table_schema = 'db'") == [("t",)]
+    assert t.rows("SELECT column_name FROM information_schema.columns WHERE table_schema = 'db'") == [("id",)]
+    assert t.rows("SELECT count(*) FROM information_schema.views WHERE table_name = 'broken'") == [(0,)]
+    assert ("db",) in t.rows("SELECT schema_name FROM information_schema.schemata")
+    fails(t, "SELECT * FROM broken", ValueError, "schema-0")

@@ -9,6 +9,7 @@ use async_trait::async_trait;
 use datafusion::catalog::{SchemaProvider, TableProvider};
 use datafusion::error::{DataFusionError, Result};
 use datafusion::logical_expr::TableType;
+use futures::stream::{self, StreamExt};
 use paimon_core::catalog::CatalogTable;
 use paimon_core::error::Entity;
 use paimon_core::meta::Travel;
@@ -26,6 +27,9 @@ use crate::table::{
 
 /// The database of the catalog's own tables, procedures and functions.
 const SYSTEM_DATABASE: &str = CatalogTable::DATABASE;
+
+/// Tables that are looked at together.
+const PARALLEL_LOOKS: usize = 16;
 
 /// A database as a provider.
 #[derive(Debug, Clone)]
@@ -65,10 +69,10 @@ fn is_absent(error: &Error) -> bool {
 
 #[async_trait]
 impl SchemaProvider for PaimonSchemaProvider {
+    // The engine lists tables to describe each one, and gives up at the first that cannot be described.
     fn table_names(&self) -> Vec<String> {
-        let database = self.database.clone();
-        let names = self.catalog.wait(|catalog| async move { catalog.list_tables(&database).await });
-        let mut names = names.unwrap_or_default();
+        let this = self.clone();
+        let mut names = blocking::run(&self.catalog.handle, async move { this.readable().await }).unwrap_or_default();
         let temporary = self.catalog.temporary.of_database(&self.database).into_iter().map(|(name, _)| name);
         names.extend(temporary);
         names.sort();
@@ -120,6 +124,27 @@ impl SchemaProvider for PaimonSchemaProvider {
 }
 
 impl PaimonSchemaProvider {
+    /// The tables that can be described; those that cannot are logged.
+    async fn readable(&self) -> Vec<String> {
+        let names = match self.catalog.catalog.list_tables(&self.database).await {
+            Ok(names) => names,
+            Err(error) => {
+                log::warn!("the tables of {} cannot be listed: {error}", self.database);
+                return Vec::new();
+            }
+        };
+        let looks = stream::iter(names).map(async |name| {
+            match self.catalog.table_provider(&Identifier::new(&self.database, &name)).await {
+                Ok(_) => Some(name),
+                Err(error) => {
+                    log::warn!("{}.{name} is left out of the list of tables: {error}", self.database);
+                    None
+                }
+            }
+        });
+        looks.buffered(PARALLEL_LOOKS).filter_map(std::future::ready).collect().await
+    }
+
     /// The type of a table; one that cannot be read exists all the same.
     async fn exists(&self, name: &str) -> Option<TableType> {
         if self.database == SYSTEM_DATABASE {

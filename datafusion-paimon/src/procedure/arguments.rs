@@ -124,6 +124,14 @@ impl Arguments {
         }
     }
 
+    /// An integer or a time, which must be given.
+    ///
+    /// # Errors
+    /// `InvalidInput` naming the argument.
+    pub fn required_integer(&self, name: &str) -> Result<i64> {
+        self.integer(name).ok_or_else(|| Error::invalid_input(format!("argument {name} is missing")))
+    }
+
     /// A boolean; false if not given.
     pub fn boolean(&self, name: &str) -> bool {
         matches!(self.0.get(name), Some(Value::Boolean(true)))

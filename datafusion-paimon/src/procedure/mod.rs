@@ -20,4 +20,4 @@ pub use registry::{
 pub use compact::compact;
 pub use expire::expire;
 pub use rollback::rollback;
-pub use tag::{create_tag, delete_tag, rename_tag, replace_tag};
+pub use tag::{create_tag, create_tag_from_timestamp, delete_tag, expire_tags, rename_tag, replace_tag};

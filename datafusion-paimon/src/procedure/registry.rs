@@ -203,11 +203,14 @@ const PROCEDURES: &[Procedure] = &[
     compact::PROCEDURE,
     expire::PROCEDURE,
     tag::CREATE,
+    tag::CREATE_FROM_TIMESTAMP,
     tag::DELETE,
+    tag::EXPIRE,
     tag::RENAME,
     tag::REPLACE,
     rollback::ROLLBACK,
     rollback::ROLLBACK_TO,
+    rollback::ROLLBACK_TO_TIMESTAMP,
 ];
 
 /// All procedures.

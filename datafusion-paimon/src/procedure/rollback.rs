@@ -1,4 +1,4 @@
-//! `sys.rollback` and `sys.rollback_to`: an earlier snapshot becomes the latest.
+//! `sys.rollback`, `sys.rollback_to` and `sys.rollback_to_timestamp`: an earlier snapshot becomes the latest.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use paimon_core::{Error, Result, Table};
 use super::Arguments;
 use super::registry::{Outcome, Parameter, ParameterType, Procedure, ProcedureContext};
 
-use ParameterType::{Integer, Text};
+use ParameterType::{Integer, Text, Time};
 
 const PARAMETERS: &[Parameter] = &[
     Parameter::required("table", Text),
@@ -25,6 +25,23 @@ const PARAMETERS: &[Parameter] = &[
 pub(super) const ROLLBACK: Procedure =
     Procedure { name: "rollback", parameters: PARAMETERS, schema: rollback_schema, run };
 pub(super) const ROLLBACK_TO: Procedure = Procedure { name: "rollback_to", ..ROLLBACK };
+
+pub(super) const ROLLBACK_TO_TIMESTAMP: Procedure = Procedure {
+    name: "rollback_to_timestamp",
+    parameters: &[Parameter::required("table", Text), Parameter::required("timestamp", Time)],
+    schema: rollback_schema,
+    run: |context, arguments| {
+        Box::pin(async move {
+            let table = context.table(&arguments).await?;
+            let time = arguments.required_integer("timestamp")?;
+            let Some(snapshot) = table.snapshots().at_or_before(time).await? else {
+                let message = format!("table {} has no snapshot that is as old as {time}", table.identifier());
+                return Err(Error::not_found(Entity::Snapshot, message));
+            };
+            rollback(&table, &snapshot).await
+        })
+    },
+};
 
 fn run(context: ProcedureContext, arguments: Arguments) -> Outcome {
     Box::pin(async move {

@@ -10,6 +10,7 @@ mod columns;
 mod explain;
 mod faults;
 mod living;
+mod merge_metric;
 mod native;
 mod pairs;
 mod planner;

@@ -34,6 +34,7 @@ use paimon_core::table::ReadBuilder;
 
 use super::balance::balance;
 use super::explain::ScanInfo;
+use super::merge_metric::MergeMetric;
 use super::pairs::pack;
 use crate::error::to_datafusion;
 use crate::runtime::PoolBudget;
@@ -232,11 +233,16 @@ impl ExecutionPlan for PaimonSplitsExec {
         let name = format!("PaimonSplitsExec[{partition}]");
         let parallelism = context.session_config().target_partitions().div_ceil(self.groups.len());
         let memory = Arc::new(PoolBudget::of_task(&context, name));
-        let read = self.builder.clone().with_resources(Resources { memory, parallelism }).new_read();
+        let mut merging = MergeMetric::new(&self.metrics, partition);
+        let resources = Resources { memory, parallelism, merge_time: merging.reported() };
+        let read = self.builder.clone().with_resources(resources).new_read();
         let stream = read.and_then(|read| self.rows(read, splits, &schema)).map_err(to_datafusion)?;
         let baseline = BaselineMetrics::new(&self.metrics, partition);
         MetricBuilder::new(&self.metrics).counter("splits_read", partition).add(splits.len());
-        let stream = stream.map(move |batch| batch.record_output(&baseline));
+        let stream = stream.map(move |batch| {
+            merging.update();
+            batch.record_output(&baseline)
+        });
         Ok(Box::pin(cooperative(RecordBatchStreamAdapter::new(schema, stream))))
     }
 

@@ -240,10 +240,11 @@ impl Run {
         let parallelism = self.context.session_config().target_partitions().div_ceil(writers);
         let memory =
             Arc::new(PoolBudget::new(self.context.memory_pool(), format!("insert into {}", table.identifier())));
-        let builder = table
-            .new_batch_write_builder()
-            .with_overwrite(overwrite.clone())
-            .with_resources(Resources { memory, parallelism });
+        let builder = table.new_batch_write_builder().with_overwrite(overwrite.clone()).with_resources(Resources {
+            memory,
+            parallelism,
+            ..Resources::default()
+        });
         let mut uncommitted = Uncommitted::new(builder.new_commit(), Vec::new());
         let mut tasks = JoinSet::new();
         let mut rows = 0;

@@ -13,7 +13,7 @@ use futures::StreamExt;
 use super::merge_plan::target_file_size;
 use super::task::{CompactResult, CompactTask, CompactWork, MergeStep};
 use crate::datafile::{DataFileReader, FileLayout, RollingWriter, WriterConfig};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, FILE_LEFT, Result};
 use crate::format::BatchStream;
 use crate::merge::{MergeRule, Run, merge_in_rounds, rows_of_batches};
 use crate::meta::TablePaths;
@@ -71,24 +71,23 @@ impl Rewriter {
         let mut result = CompactResult::default();
         match self.carry_out(task, &mut result).await {
             Ok(()) => Ok(result),
-            Err(error) => {
-                self.delete_written(task, &result).await;
-                Err(error)
-            }
+            Err(error) => Err(self.delete_written(task, &result, error).await),
         }
     }
 
-    /// Deletes the files that a task wrote, best effort.
-    pub async fn delete_written(&self, task: &CompactTask, result: &CompactResult) {
-        let Ok(bucket_dir) = self.bucket_dir(task) else { return };
+    /// Deletes the files that a task wrote, because of `error`. One that cannot be deleted is an orphan, which costs space
+    /// but no row: the error then names it as [`FILE_LEFT`].
+    pub async fn delete_written(&self, task: &CompactTask, result: &CompactResult, mut error: Error) -> Error {
+        let Ok(bucket_dir) = self.bucket_dir(task) else { return error };
         for file in &result.written {
-            let path = TablePaths::data_file(&bucket_dir, file);
-            // A file that cannot be deleted is an orphan, which costs space but no row.
-            drop(self.table.io().delete(&path).await);
-            for extra in &file.extra_files {
-                drop(self.table.io().delete(&format!("{bucket_dir}/{extra}")).await);
+            let beside = file.extra_files.iter().map(|extra| format!("{bucket_dir}/{extra}"));
+            for path in std::iter::once(TablePaths::data_file(&bucket_dir, file)).chain(beside) {
+                if self.table.io().delete(&path).await.is_err() {
+                    error = error.with_context(FILE_LEFT, path);
+                }
             }
         }
+        error
     }
 
     fn bucket_dir(&self, task: &CompactTask) -> Result<String> {

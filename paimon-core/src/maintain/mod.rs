@@ -1,4 +1,4 @@
-//! Keeping a table small: expiry of snapshots and their files, deletion of tags, and rollback.
+//! Keeping a table small: expiry of snapshots and their files, deletion and expiry of tags, and rollback.
 
 mod consumers;
 mod delete;
@@ -10,4 +10,4 @@ mod tags;
 pub(crate) use consumers::consumers;
 pub use expire::{ExpireConfig, expire_snapshots};
 pub use rollback::rollback_to;
-pub use tags::{delete_tag, forget_snapshots};
+pub use tags::{delete_tag, expire_tags, forget_snapshots};

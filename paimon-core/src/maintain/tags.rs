@@ -1,11 +1,12 @@
 //! Deleting tags, with the files that only they held.
 //!
-//! Source: time-travel sheet, tags; `operation/TagDeletion.java`.
+//! Source: time-travel sheet, tags; `operation/TagDeletion.java`, `tag/TagTimeExpire.java`.
 
 use super::delete::{delete_data, delete_metadata};
 use super::kept::{Holders, Kept};
-use crate::error::Result;
+use crate::error::{Entity, ErrorKind, Result};
 use crate::meta::Tags;
+use crate::meta::local_time::to_wall_clock;
 use crate::scan::live_entries;
 use crate::spec::{ManifestEntry, Snapshot};
 use crate::table::Table;
@@ -18,6 +19,41 @@ pub async fn delete_tag(table: &Table, name: &str) -> Result<()> {
     let tag = table.tags().get(name).await?.ok_or_else(|| Tags::not_found(name))?;
     table.tags().delete(name).await?;
     forget_snapshots(table, std::slice::from_ref(&tag.snapshot)).await
+}
+
+/// Deletes the tags whose retention has ended, and those that were made before `older_than`, a time in milliseconds since
+/// the epoch. A tag without retention says nothing of its age: its file does. Gives the names, sorted.
+///
+/// # Errors
+/// `Storage` or `Corrupt`; then some tags may be gone.
+pub async fn expire_tags(table: &Table, older_than: Option<i64>) -> Result<Vec<String>> {
+    let now = to_wall_clock(table.clock().now_ms());
+    let older_than = older_than.map(to_wall_clock);
+    let mut expired = Vec::new();
+    for tag in table.tags().list().await? {
+        let created = match (tag.create_time_ms, older_than) {
+            (Some(created), _) => Some(created),
+            (None, None) => None,
+            (None, Some(_)) => {
+                let file = table.io().status(&table.paths().tag(&tag.name)).await?;
+                file.and_then(|file| file.modified_ms).map(to_wall_clock)
+            }
+        };
+        let Some(created) = created else { continue };
+        let retained = tag.time_retained.map(|time| i64::try_from(time.as_millis()).unwrap_or(i64::MAX));
+        let has_ended = retained.is_some_and(|retained| created.saturating_add(retained) < now);
+        if has_ended || older_than.is_some_and(|limit| created < limit) {
+            match delete_tag(table, &tag.name).await {
+                // Somebody else deleted it meanwhile.
+                Err(error) if error.kind() == ErrorKind::NotFound(Entity::Tag) => {}
+                result => {
+                    result?;
+                    expired.push(tag.name);
+                }
+            }
+        }
+    }
+    Ok(expired)
 }
 
 /// Deletes the files that only snapshots need which tags held; nothing of one that exists or that something else holds.

@@ -421,7 +421,8 @@ fn rounds_through_files_change_nothing() {
             let memory = Arc::new(Limit { limit, ..Limit::default() });
             let runs =
                 batches.iter().map(pieces).map(|b| Run::new(move || stream::iter(b.clone().map(Ok)).boxed())).collect();
-            let resources = Resources { memory: Arc::clone(&memory) as Arc<dyn MemoryBudget>, parallelism: 1 };
+            let budget = Arc::clone(&memory) as Arc<dyn MemoryBudget>;
+            let resources = Resources { memory: budget, parallelism: 1, ..Resources::default() };
             let rule = Arc::new(engine.rule.clone());
             let merged = merge_in_rounds(Arc::clone(&schema), Arc::clone(&run_schema), runs, rule, true, 5, &resources);
             let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();

@@ -24,7 +24,7 @@ use super::run_batch::{BatchPreparer, RunBatch};
 use super::tournament::{Step, Tournament};
 use crate::error::{Error, Result};
 use crate::format::BatchStream;
-use crate::runtime::Resources;
+use crate::runtime::{MergeTime, Resources};
 
 /// Merges sorted runs, each key at most once per run, into one sorted stream with each key once. Rows of kind `-U` and
 /// `-D` are dropped from the result if `drop_deletes`. The result has the columns of `schema`, found by name in the
@@ -43,7 +43,7 @@ pub fn merge_runs(
     resources: &Resources,
 ) -> Result<BatchStream> {
     let preparer = BatchPreparer::try_new(&rule, schema, Arc::clone(&resources.memory))?;
-    Ok(start(preparer, runs, choose(&rule, drop_deletes), batch_rows))
+    Ok(start(preparer, runs, choose(&rule, drop_deletes), batch_rows, &resources.merge_time))
 }
 
 /// Merges sorted runs into one that may hold keys several times: what is left of their rows gives the same result as all
@@ -64,18 +64,29 @@ pub(super) fn join_runs(
         Chosen::Groups(_) => Chosen::All(AllRows::default()),
         chosen => chosen,
     };
-    Ok(start(preparer, runs, chosen, batch_rows))
+    Ok(start(preparer, runs, chosen, batch_rows, &resources.merge_time))
 }
 
-fn start(preparer: BatchPreparer, runs: Vec<BatchStream>, chosen: Chosen, batch_rows: usize) -> BatchStream {
+fn start(
+    preparer: BatchPreparer,
+    runs: Vec<BatchStream>,
+    chosen: Chosen,
+    batch_rows: usize,
+    time: &MergeTime,
+) -> BatchStream {
     let batch_rows = batch_rows.max(1);
+    let time = time.clone();
     match chosen {
-        Chosen::Rows(engine) if preparer.fits_u64() => Merge::<u64, _>::stream(preparer, runs, engine, batch_rows),
-        Chosen::Rows(engine) => Merge::<u128, _>::stream(preparer, runs, engine, batch_rows),
-        Chosen::Groups(engine) if preparer.fits_u64() => Merge::<u64, _>::stream(preparer, runs, engine, batch_rows),
-        Chosen::Groups(engine) => Merge::<u128, _>::stream(preparer, runs, engine, batch_rows),
-        Chosen::All(engine) if preparer.fits_u64() => Merge::<u64, _>::stream(preparer, runs, engine, batch_rows),
-        Chosen::All(engine) => Merge::<u128, _>::stream(preparer, runs, engine, batch_rows),
+        Chosen::Rows(engine) if preparer.fits_u64() => {
+            Merge::<u64, _>::stream(preparer, runs, engine, batch_rows, time)
+        }
+        Chosen::Rows(engine) => Merge::<u128, _>::stream(preparer, runs, engine, batch_rows, time),
+        Chosen::Groups(engine) if preparer.fits_u64() => {
+            Merge::<u64, _>::stream(preparer, runs, engine, batch_rows, time)
+        }
+        Chosen::Groups(engine) => Merge::<u128, _>::stream(preparer, runs, engine, batch_rows, time),
+        Chosen::All(engine) if preparer.fits_u64() => Merge::<u64, _>::stream(preparer, runs, engine, batch_rows, time),
+        Chosen::All(engine) => Merge::<u128, _>::stream(preparer, runs, engine, batch_rows, time),
     }
 }
 
@@ -115,7 +126,13 @@ struct Merge<P, E> {
 }
 
 impl<P: Prefix, E: MergeEngine<P>> Merge<P, E> {
-    fn stream(preparer: BatchPreparer, runs: Vec<BatchStream>, engine: E, batch_rows: usize) -> BatchStream {
+    fn stream(
+        preparer: BatchPreparer,
+        runs: Vec<BatchStream>,
+        engine: E,
+        batch_rows: usize,
+        time: MergeTime,
+    ) -> BatchStream {
         let mut merge = Self {
             schema: Arc::clone(preparer.result()),
             tournament: Tournament::new(runs.len()),
@@ -129,14 +146,14 @@ impl<P: Prefix, E: MergeEngine<P>> Merge<P, E> {
             for run in runs {
                 // One batch waits in the channel while the task prepares the next one.
                 let (sender, receiver) = mpsc::channel(1);
-                tasks.spawn(feed(run, preparer.clone(), sender));
+                tasks.spawn(feed(run, preparer.clone(), sender, time.clone()));
                 inputs.push(receiver);
             }
             loop {
-                let progress = match merge.advance() {
+                let progress = match time.during(|| merge.advance()) {
                     Ok(Progress::Need(run)) => {
                         let input = inputs[run].recv().await;
-                        merge.receive(run, input).map(|batch| batch.map_or(Progress::Work, Progress::Batch))
+                        time.during(|| merge.receive(run, input)).map(|batch| batch.map_or(Progress::Work, Progress::Batch))
                     }
                     progress => progress,
                 };
@@ -233,9 +250,14 @@ enum Progress {
 }
 
 /// Reads a run and sends it batch by batch.
-async fn feed<P: Prefix>(mut run: BatchStream, preparer: BatchPreparer, sender: mpsc::Sender<FromRun<P>>) {
+async fn feed<P: Prefix>(
+    mut run: BatchStream,
+    preparer: BatchPreparer,
+    sender: mpsc::Sender<FromRun<P>>,
+    time: MergeTime,
+) {
     while let Some(batch) = run.next().await {
-        let prepared = batch.and_then(|batch| preparer.prepare::<P>(&batch));
+        let prepared = batch.and_then(|batch| time.during(|| preparer.prepare::<P>(&batch)));
         let failed = prepared.is_err();
         if sender.send(Some(prepared)).await.is_err() || failed {
             return;

@@ -2,7 +2,7 @@
 //!
 //! Source: time-travel sheet section 1 (`scan.timestamp`); `utils/DateTimeUtils.java`.
 
-use chrono::{DateTime, Days, MappedLocalTime, NaiveDate, NaiveDateTime, NaiveTime, TimeZone};
+use chrono::{DateTime, Days, MappedLocalTime, NaiveDate, NaiveDateTime, NaiveTime, Offset, TimeZone};
 
 use crate::error::{Error, Result};
 
@@ -19,6 +19,13 @@ pub fn parse(text: &str) -> Result<i64> {
 pub fn from_wall_clock(local_ms: i64) -> i64 {
     let shown = DateTime::from_timestamp_millis(local_ms);
     shown.and_then(|shown| instant_in(shown.naive_utc(), &chrono::Local)).unwrap_or(local_ms)
+}
+
+/// The wall clock of the process at this moment, in milliseconds as if it were UTC.
+pub fn to_wall_clock(instant_ms: i64) -> i64 {
+    let offset = chrono::Local.timestamp_millis_opt(instant_ms).earliest();
+    let seconds = offset.map_or(0, |time| time.offset().fix().local_minus_utc());
+    instant_ms.saturating_add(i64::from(seconds) * 1_000)
 }
 
 fn parse_in<Z: TimeZone>(text: &str, zone: &Z) -> Result<i64> {

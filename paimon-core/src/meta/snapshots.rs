@@ -174,6 +174,29 @@ impl Snapshots {
         Ok(found)
     }
 
+    /// The first snapshot committed at or after this time.
+    ///
+    /// # Errors
+    /// `PermissionDenied`, `Storage` or `Corrupt`.
+    pub async fn at_or_after(&self, time_ms: i64) -> Result<Option<Snapshot>> {
+        let (Some(mut low), Some(mut high)) = (self.earliest_id().await?, self.latest_id().await?) else {
+            return Ok(None);
+        };
+        let mut found = None;
+        while low <= high {
+            let middle = low + (high - low) / 2;
+            match self.find(middle).await? {
+                Some(snapshot) if snapshot.time_millis >= time_ms => {
+                    high = middle - 1;
+                    found = Some(snapshot);
+                }
+                // One that expired meanwhile is too early as well.
+                _ => low = middle + 1,
+            }
+        }
+        Ok(found)
+    }
+
     /// The first snapshot with at least this watermark. A snapshot without watermark stands where the one before it does,
     /// so it is never the first.
     ///

@@ -9,13 +9,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use chrono::{Offset, TimeZone};
 use tokio::task::JoinSet;
 
 use super::Table;
 use crate::commit::TableCommit;
 use crate::compact::{CompactResult, CompactStrategy, CompactTask, Moment, Rewriter, plan_tasks};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, FILE_LEFT, Result};
+use crate::meta::local_time::to_wall_clock;
 use crate::predicate::Predicate;
 use crate::row::BinaryRow;
 use crate::runtime::{Resources, supervised};
@@ -160,7 +160,8 @@ impl CompactBuilder {
     ///
     /// # Errors
     /// `InvalidInput` if the table is pinned to a snapshot; `Unsupported` before any file is written; `Conflict` if other
-    /// compactions were faster every time. Files that were written are deleted again, unless `CommitUnknown`.
+    /// compactions were faster every time. Files that were written are deleted again, unless `CommitUnknown`; those that
+    /// cannot be are context [`FILE_LEFT`] of the error.
     ///
     /// # Cancellation
     /// Once the future is dropped, what was written is deleted in the background, unless the commit has begun, which ends
@@ -189,7 +190,7 @@ impl CompactBuilder {
         stop.check()?;
         let table = self.newest().await?;
         let Some(snapshot) = table.snapshots().latest().await? else { return Ok(CompactMetrics::default()) };
-        let now_ms = local_ms(table.clock().now_ms());
+        let now_ms = to_wall_clock(table.clock().now_ms());
         let mut entries = live_entries(&table, &snapshot, self.partition_filter.as_ref()).await?;
         if let Some(idle) = self.idle {
             keep_idle(&mut entries, now_ms.saturating_sub(i64::try_from(idle.as_millis()).unwrap_or(i64::MAX)));
@@ -208,18 +209,13 @@ impl CompactBuilder {
         let rewriter = Rewriter::try_new(table.clone(), self.resources.clone(), cancelled)?.stopped_by(dropped);
         let results = self.run(&rewriter, tasks).await?;
         if let Err(error) = stop.check() {
-            delete_written(&rewriter, &results).await;
-            return Err(error);
+            return Err(delete_written(&rewriter, &results, error).await);
         }
         let metrics = metrics_of(&results);
         match TableCommit::new(table.clone(), self.commit_user(&table)).commit(messages_of(&results)).await {
             Ok(_) => Ok(metrics),
-            Err(error) => {
-                if error.kind() != ErrorKind::CommitUnknown {
-                    delete_written(&rewriter, &results).await;
-                }
-                Err(error)
-            }
+            Err(error) if error.kind() == ErrorKind::CommitUnknown => Err(error),
+            Err(error) => Err(delete_written(&rewriter, &results, error).await),
         }
     }
 
@@ -268,7 +264,12 @@ impl CompactBuilder {
                 Some(Ok((Ok(result), task))) => results.push((task, result)),
                 Some(Ok((Err(error), _))) => {
                     failed.store(true, Ordering::Relaxed);
-                    first_error.get_or_insert(error);
+                    first_error = Some(match first_error.take() {
+                        None => error,
+                        Some(first) => error
+                            .context_values(FILE_LEFT)
+                            .fold(first, |e: Error, path| e.with_context(FILE_LEFT, path)),
+                    });
                 }
                 Some(Err(panic)) => {
                     failed.store(true, Ordering::Relaxed);
@@ -278,10 +279,7 @@ impl CompactBuilder {
         }
         match first_error {
             None => Ok(results),
-            Some(error) => {
-                delete_written(rewriter, &results).await;
-                Err(error)
-            }
+            Some(error) => Err(delete_written(rewriter, &results, error).await),
         }
     }
 }
@@ -309,10 +307,11 @@ impl Stop {
     }
 }
 
-async fn delete_written(rewriter: &Rewriter, results: &[(CompactTask, CompactResult)]) {
+async fn delete_written(rewriter: &Rewriter, results: &[(CompactTask, CompactResult)], mut error: Error) -> Error {
     for (task, result) in results {
-        rewriter.delete_written(task, result).await;
+        error = rewriter.delete_written(task, result, error).await;
     }
+    error
 }
 
 fn metrics_of(results: &[(CompactTask, CompactResult)]) -> CompactMetrics {
@@ -346,11 +345,4 @@ fn messages_of(results: &[(CompactTask, CompactResult)]) -> Vec<CommitMessage> {
         }
     }
     messages
-}
-
-/// The local time at this moment, its zone taken for UTC.
-fn local_ms(now_ms: i64) -> i64 {
-    let offset =
-        chrono::Local.timestamp_millis_opt(now_ms).earliest().map_or(0, |t| t.offset().fix().local_minus_utc());
-    now_ms.saturating_add(i64::from(offset) * 1_000)
 }

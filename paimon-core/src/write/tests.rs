@@ -330,7 +330,9 @@ async fn buffers_stay_within_the_buffer_size_and_the_budget() {
         let table = table(&[], &["k"], &options);
         let budget = Arc::new(Limited { used: AtomicUsize::new(0), limit });
         let memory: Arc<dyn MemoryBudget> = budget.clone();
-        let mut write = TableWrite::new(table.clone(), false, Resources { memory, parallelism: 2 }).unwrap();
+        let mut write =
+            TableWrite::new(table.clone(), false, Resources { memory, parallelism: 2, ..Resources::default() })
+                .unwrap();
         for i in 0..10 {
             write.write(&rows(i * 50)).await.unwrap();
             assert!(budget.used.load(Ordering::SeqCst) <= 150 << 10);

@@ -148,8 +148,9 @@ class CommitMessage:
         """The message in Java's serialised form, version 14."""
 
     @staticmethod
-    def deserialize(data: bytes | bytearray, *, version: int = 14) -> CommitMessage:
-        """The message of bytes that `serialize` or Java wrote in this version, 13 or 14. Any committer of the table commits it.
+    def deserialize(data: bytes | bytearray, *, version: int | None = None) -> CommitMessage:
+        """The message of bytes that `serialize` or Java wrote in this version, 13 or 14, by default 14. Any committer of the
+        table commits it.
 
         `PaimonValueError` for other bytes, `UnsupportedError` for another version, index files, or a snapshot from which
         conflicts are to be looked for.
@@ -639,7 +640,7 @@ class Table:
         """A continuous scan of all columns and rows."""
 
     def new_batch_write_builder(self) -> BatchWriteBuilder:
-        """Starts a batch write."""
+        """Starts a batch write. `PaimonValueError` if an option of the table selects a snapshot."""
 
     def new_stream_write_builder(self) -> NoReturn:
         """Not supported yet: raises `UnsupportedError`."""
