@@ -94,6 +94,25 @@ impl RowSelection {
         self.rows
     }
 
+    /// How many runs of rows there are that are chosen, or are not.
+    pub fn run_count(&self) -> usize {
+        let chunks = self.rows.bit_chunks();
+        let mut last = u64::from(self.rows.iter().next().unwrap_or_default());
+        let mut changes = 0;
+        // One bit for each row that differs from the one before it.
+        let mut count = |word: u64, bits: usize| {
+            let before = word << 1 | last;
+            let within = u64::MAX >> (u64::BITS as usize - bits);
+            changes += ((word ^ before) & within).count_ones() as usize;
+            last = word >> (bits - 1) & 1;
+        };
+        chunks.iter().for_each(|word| count(word, u64::BITS as usize));
+        if chunks.remainder_len() > 0 {
+            count(chunks.remainder_bits(), chunks.remainder_len());
+        }
+        changes + usize::from(self.len() > 0)
+    }
+
     /// The rows of the file as runs: how many, and whether they are chosen.
     pub fn runs(&self) -> impl Iterator<Item = (usize, bool)> + '_ {
         let mut at = 0;
@@ -107,8 +126,17 @@ impl RowSelection {
     }
 }
 
-/// Calls `visit` with the ranges of the positions below `rows`.
+/// Scattered positions are cheaper one by one than as ranges, which are looked for.
+const SCATTERED: u64 = 8;
+
+/// Calls `visit` with ranges of the positions below `rows`, in order.
 fn each_range(rows: usize, positions: &RoaringBitmap, mut visit: impl FnMut(usize, usize)) {
+    if positions.len() < rows as u64 / SCATTERED {
+        for position in positions.iter().map(|position| position as usize).take_while(|position| *position < rows) {
+            visit(position, position + 1);
+        }
+        return;
+    }
     let mut positions = positions.iter();
     while let Some(range) = positions.next_range() {
         let (start, end) = (*range.start() as usize, *range.end() as usize + 1);
@@ -138,6 +166,8 @@ fn fill(mask: &mut MutableBuffer, start: usize, end: usize, value: bool) {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use proptest::prelude::*;
 
     use super::*;
@@ -168,7 +198,9 @@ mod tests {
 
     proptest! {
         #[test]
-        fn masks_hold_the_positions(rows in 0usize..300, some in prop::collection::btree_set(0u32..320, 0..200)) {
+        fn masks_hold_the_positions(rows in 0usize..300, some in prop::collection::btree_set(0u32..320, 0..200), few in 0usize..200) {
+            // Few positions and many take different ways.
+            let some: BTreeSet<u32> = some.into_iter().take(few).collect();
             let bitmap: RoaringBitmap = some.iter().copied().collect();
             let only = RowSelection::only(rows, &bitmap);
             let inside: Vec<u32> = some.iter().copied().filter(|p| (*p as usize) < rows).collect();
@@ -178,6 +210,7 @@ mod tests {
             prop_assert_eq!(except.selected(), outside.len());
             prop_assert_eq!(positions(&except), outside);
             prop_assert_eq!(only.runs().map(|(n, _)| n).sum::<usize>(), rows);
+            prop_assert_eq!((only.run_count(), except.run_count()), (only.runs().count(), except.runs().count()));
             prop_assert_eq!(only.runs().filter(|r| r.1).map(|(n, _)| n).sum::<usize>(), inside.len());
         }
     }

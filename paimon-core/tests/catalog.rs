@@ -1,4 +1,4 @@
-//! Databases and tables, as the getting-started guide makes them.
+//! Databases and tables, as the getting-started guide makes them. PY-264: like all tests of this crate they need no service.
 
 use std::collections::HashMap;
 

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use paimon_core::error::Entity;
-use paimon_core::maintain::{ExpireConfig, delete_tag, expire_snapshots, rollback_to};
+use paimon_core::maintain::{ExpireConfig, delete_tag, expire_snapshots, expire_tags, rollback_to};
 use paimon_core::{ErrorKind, Identifier, Result, Table};
 use tokio::task::JoinSet;
 
@@ -276,6 +277,30 @@ async fn a_tag_that_goes_takes_the_files_that_only_it_held() -> Result<()> {
     let manifests = std::fs::read_dir(Path::new(table.location()).join("manifest")).unwrap().count();
     // Two lists, which name a manifest of each of six commits.
     assert_eq!(manifests, 8);
+    Ok(())
+}
+
+#[tokio::test]
+async fn tags_expire_by_their_retention_or_their_age() -> Result<()> {
+    let w = warehouse().await?;
+    let table = w.table("t", true, &SHORT).await?;
+    let now = table.clock().now_ms();
+    let (hour, minute) = (Duration::from_secs(3_600), 60_000);
+    for (name, made, retained) in
+        [("ended", now - 120 * minute, Some(hour)), ("young", now, Some(hour)), ("for_ever", now - 120 * minute, None)]
+    {
+        write(&table, &[(1, name)]).await?;
+        let latest = table.snapshots().latest().await?.unwrap();
+        table.tags().create(name, &latest, retained, made, false).await?;
+        table.new_compact_builder().execute().await?;
+    }
+    assert_eq!(expire_tags(&table, None).await?, ["ended"]);
+    assert_eq!(expire_tags(&table, None).await?, Vec::<String>::new());
+    // The tag without retention is as old as its file.
+    assert_eq!(expire_tags(&table, Some(now - minute)).await?, Vec::<String>::new());
+    assert_eq!(at(&table, "scan.tag-name", "for_ever").await?, rows(&[(1, "for_ever")]));
+    assert_eq!(expire_tags(&table, Some(now + minute)).await?, ["for_ever", "young"]);
+    assert_eq!(data_files(&table), live_files(&table).await?);
     Ok(())
 }
 

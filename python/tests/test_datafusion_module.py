@@ -269,6 +269,10 @@ def test_functions_may_end_the_program(env, exit):
     env.ctx.register_udf(module.udf(leave, [pa.int64()], pa.int64(), "volatile", "leave"))
     with pytest.raises(exit):
         env.sql("SELECT leave(1)")
+    env.sql("CREATE TABLE paimon.db.left (id BIGINT)")
+    with pytest.raises(exit):
+        env.sql("INSERT INTO paimon.db.left SELECT leave(value) FROM generate_series(1, 9)")
+    assert env.table("left").latest_snapshot() is None
 
 
 def test_other_threads_run_and_the_event_loop_may_call(env):

@@ -1,4 +1,4 @@
-"""What works in a session of the stock engine, cell by cell of the table of contexts; see `test_requirements_sql.py`."""
+"""SQL-320: what works in a session of the stock engine, cell by cell of the table of contexts; see `test_requirements_sql.py`."""
 
 import subprocess
 import sys

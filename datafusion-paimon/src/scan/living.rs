@@ -44,7 +44,7 @@ pub(super) fn may_be_short(deletion: &DeletionFile, rows: i64) -> bool {
 
 /// Whether rows come in short runs.
 pub(super) fn is_short(rows: &RowSelection) -> bool {
-    rows.runs().nth(rows.len() / SHORT_RUN).is_some()
+    rows.run_count() > rows.len() / SHORT_RUN
 }
 
 /// Takes marked rows out, and the column that marks them, the last one.

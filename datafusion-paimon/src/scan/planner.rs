@@ -3,7 +3,7 @@
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 
-use datafusion::arrow::datatypes::{DataType as ArrowType, Schema, SchemaRef};
+use datafusion::arrow::datatypes::{Schema, SchemaRef};
 use datafusion::catalog::Session;
 use datafusion::common::DFSchema;
 use datafusion::error::Result;
@@ -27,6 +27,7 @@ use super::balance::balance;
 use super::explain::ScanInfo;
 use super::native::{FileSchemas, NativeRequest, NativeScan, is_native};
 use super::rows::RowChoice;
+use super::source::is_safe;
 use super::splits_exec::{PaimonSplitsExec, RowShape};
 use crate::blocking;
 use crate::error::{to_datafusion, unsupported};
@@ -214,10 +215,8 @@ fn foreign_predicate(
     if state.as_any().is::<SessionState>() {
         return None;
     }
-    // As in `source.rs`.
-    let is_unsafe = |data_type: &ArrowType| data_type.is_floating() || data_type.is_nested();
-    let reads = |name: &str| request.schema.field_with_name(name).is_ok_and(|f| is_unsafe(f.data_type()));
-    let safe = |filter: &&Expr| !filter.column_refs().iter().any(|column| reads(&column.name));
+    let safe =
+        |filter: &&Expr| is_safe(filter.column_refs().iter().map(|column| column.name.as_str()), &request.schema);
     let filter = conjunction(request.filters.iter().filter(safe).cloned())?;
     Some(Box::new(move |schema: &SchemaRef| {
         let schema = DFSchema::try_from(Schema::clone(schema))?;

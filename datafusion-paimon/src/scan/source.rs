@@ -14,6 +14,7 @@ use datafusion::datasource::listing::PartitionedFile;
 use datafusion::datasource::physical_plan::{FileOpener, FileScanConfig, FileSource, ParquetSource};
 use datafusion::datasource::table_schema::TableSchema;
 use datafusion::error::Result;
+use datafusion::physical_expr::expressions::Column;
 use datafusion::physical_expr::projection::ProjectionExprs;
 use datafusion::physical_expr::utils::collect_columns;
 use datafusion::physical_expr::{EquivalenceProperties, LexOrdering, PhysicalExpr, PhysicalSortExpr};
@@ -46,11 +47,10 @@ impl PaimonParquetSource {
     }
 }
 
-/// Whether the engine's source may see a filter.
-fn is_safe(filter: &Arc<dyn PhysicalExpr>, schema: &SchemaRef) -> bool {
+/// Whether the engine's source may see a filter that reads these columns.
+pub(super) fn is_safe<'a>(mut columns: impl Iterator<Item = &'a str>, schema: &SchemaRef) -> bool {
     let is_unsafe = |data_type: &DataType| data_type.is_floating() || data_type.is_nested();
-    let reads = |name: &str| schema.field_with_name(name).is_ok_and(|field| is_unsafe(field.data_type()));
-    !collect_columns(filter).iter().any(|column| reads(column.name()))
+    !columns.any(|name| schema.field_with_name(name).is_ok_and(|field| is_unsafe(field.data_type())))
 }
 
 impl FileSource for PaimonParquetSource {
@@ -125,7 +125,8 @@ impl FileSource for PaimonParquetSource {
         config: &ConfigOptions,
     ) -> Result<FilterPushdownPropagation<Arc<dyn FileSource>>> {
         let schema = self.table_schema().table_schema();
-        let safe: Vec<bool> = filters.iter().map(|filter| is_safe(filter, schema)).collect();
+        let is_safe = |filter| is_safe(collect_columns(filter).iter().map(Column::name), schema);
+        let safe: Vec<bool> = filters.iter().map(is_safe).collect();
         let kept = filters.into_iter().zip(&safe).filter(|(_, safe)| **safe).map(|(filter, _)| filter).collect();
         let mut pushed = self.inner.try_pushdown_filters(kept, config)?;
         let mut answers = pushed.filters.into_iter();

@@ -311,14 +311,8 @@ async fn write_on_caller(
         }
         Ok(rows)
     };
-    match write.await {
-        // Owned at once: a task that has ended may never be asked for what it gives.
-        Ok(rows) => Ok((rows, Uncommitted::new(builder.new_commit(), writer.finish().await?))),
-        Err(error) => {
-            writer.abort().await;
-            Err(error)
-        }
-    }
+    let written = write.await;
+    finished(&builder, writer, written).await
 }
 
 /// Writes the rows of some streams, one stream after another. What was written is deleted if one fails.
@@ -328,7 +322,17 @@ async fn write_all(
     streams: Vec<SendableRecordBatchStream>,
 ) -> paimon_core::Result<(u64, Uncommitted)> {
     let mut writer = Writer::try_new(&builder)?;
-    match write_streams(&mut writer, &conform, streams).await {
+    let written = write_streams(&mut writer, &conform, streams).await;
+    finished(&builder, writer, written).await
+}
+
+/// How many rows were written and what of them is to be committed; what was written is deleted if that failed.
+async fn finished(
+    builder: &WriteBuilder,
+    writer: Writer,
+    written: paimon_core::Result<u64>,
+) -> paimon_core::Result<(u64, Uncommitted)> {
+    match written {
         // Owned at once: a task that has ended may never be asked for what it gives.
         Ok(rows) => Ok((rows, Uncommitted::new(builder.new_commit(), writer.finish().await?))),
         Err(error) => {

@@ -2,6 +2,7 @@
 
 mod append;
 mod catalog;
+mod contexts;
 mod evolution;
 mod primary_key;
 mod types;

@@ -75,6 +75,7 @@ async fn no_snapshots() {
     let snapshots = snapshots();
     assert_eq!(snapshots.latest().await.unwrap(), None);
     assert_eq!(snapshots.at_or_before(i64::MAX).await.unwrap(), None);
+    assert_eq!(snapshots.at_or_after(0).await.unwrap(), None);
     put(&snapshots, "LATEST", "7").await;
     assert_eq!(snapshots.latest_id().await.unwrap(), None);
     assert_eq!(snapshots.earliest_id().await.unwrap(), None);
@@ -104,6 +105,12 @@ async fn time_is_found_by_halving_and_expired_ones_are_passed_over() {
     let at = async |time| snapshots.at_or_before(time).await.unwrap().map(|s| s.id);
     for (time, expected) in [(999, None), (1000, Some(10)), (1099, Some(10)), (2550, Some(25)), (99_999, Some(40))] {
         assert_eq!(at(time).await, expected, "{time}");
+    }
+    let after = async |time| snapshots.at_or_after(time).await.unwrap().map(|s| s.id);
+    for (time, expected) in
+        [(0, Some(10)), (1000, Some(10)), (1001, Some(11)), (2550, Some(26)), (4000, Some(40)), (4001, None)]
+    {
+        assert_eq!(after(time).await, expected, "{time}");
     }
 }
 
