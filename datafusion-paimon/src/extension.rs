@@ -1,7 +1,7 @@
 //! What a session with Paimon shares, and the one call that installs it.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use datafusion::catalog::{CatalogProviderList, MemoryCatalogProviderList, TableFunction};
 use datafusion::error::Result;
@@ -16,7 +16,7 @@ use crate::catalog::{PaimonCatalogProvider, PaimonTableFactory, TemporaryObjects
 use crate::config::DynamicOptions;
 use crate::error::invalid_input;
 use crate::scan;
-use crate::sql::{ExactLiterals, PaimonTypePlanner, TimeComparisons, VersionPlanner, number_function};
+use crate::sql::{ExactLiterals, PaimonTypePlanner, Prepared, TimeComparisons, VersionPlanner, number_function};
 use crate::udtf::{QualifiedProcedures, Target, functions_of};
 
 /// Catalogs, options and runtime of a session. Clones share them.
@@ -30,6 +30,8 @@ struct Inner {
     catalogs: RwLock<BTreeMap<String, Arc<PaimonCatalogProvider>>>,
     /// Temporary objects by catalog, also of catalogs that are not ours: they outlive a catalog that is registered again.
     temporary: RwLock<BTreeMap<String, TemporaryObjects>>,
+    /// Prepared statements by name.
+    prepared: Mutex<BTreeMap<String, Prepared>>,
 }
 
 impl Extension {
@@ -37,7 +39,7 @@ impl Extension {
     pub fn new(handle: Handle) -> Self {
         blocking::note(&handle);
         let (options, catalogs, temporary) = (DynamicOptions::new(), RwLock::default(), RwLock::default());
-        Self(Arc::new(Inner { handle, options, catalogs, temporary }))
+        Self(Arc::new(Inner { handle, options, catalogs, temporary, prepared: Mutex::default() }))
     }
 
     /// The extension that was installed into a session.
@@ -83,6 +85,11 @@ impl Extension {
     pub fn temporary(&self, catalog: &str) -> TemporaryObjects {
         let mut all = self.0.temporary.write().unwrap_or_else(PoisonError::into_inner);
         all.entry(catalog.to_owned()).or_default().clone()
+    }
+
+    /// The prepared statements of the session, by name.
+    pub(crate) fn prepared(&self) -> MutexGuard<'_, BTreeMap<String, Prepared>> {
+        self.0.prepared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The catalog under this name.

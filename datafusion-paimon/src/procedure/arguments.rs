@@ -2,6 +2,9 @@
 
 use std::collections::BTreeMap;
 
+use datafusion::arrow::array::AsArray;
+use datafusion::arrow::compute::cast;
+use datafusion::arrow::datatypes::DataType;
 use datafusion::common::ScalarValue;
 use paimon_core::meta::local_time;
 use paimon_core::{Error, Result};
@@ -32,6 +35,7 @@ impl Argument {
 #[derive(Debug, Clone, PartialEq)]
 enum Value {
     Text(String),
+    Options(BTreeMap<String, String>),
     Integer(i64),
     Boolean(bool),
 }
@@ -98,11 +102,14 @@ impl Arguments {
         }
     }
 
-    /// The options in a text `key=value,key=value`, if given.
+    /// The options in a map or a text `key=value,key=value`, if given.
     ///
     /// # Errors
     /// `InvalidInput` for a part without `=`, or a key that stands twice.
     pub fn options(&self, name: &str) -> Result<BTreeMap<String, String>> {
+        if let Some(Value::Options(options)) = self.0.get(name) {
+            return Ok(options.clone());
+        }
         let mut options = BTreeMap::new();
         let parts = self.optional_text(name).unwrap_or_default().split(',').filter(|part| !part.trim().is_empty());
         for part in parts {
@@ -142,8 +149,13 @@ fn known(procedure: &Procedure) -> String {
     procedure.parameters.iter().filter(|p| p.supported).map(|p| p.name).collect::<Vec<_>>().join(", ")
 }
 
+/// An error in the value of an argument.
+pub(super) fn named(error: &Error, argument: &str) -> Error {
+    Error::new(error.kind(), format!("argument {argument}: {}", error.message()))
+}
+
 fn by_name<'a>(procedure: &'a Procedure, name: &str) -> Result<&'a Parameter> {
-    procedure.parameters.iter().find(|p| p.name == name || p.aliases.contains(&name)).ok_or_else(|| {
+    procedure.parameters.iter().find(|p| p.is_named(name)).ok_or_else(|| {
         Error::invalid_input(format!("{procedure:?} has no argument {name}; known are {}", known(procedure)))
     })
 }
@@ -158,6 +170,8 @@ fn convert(procedure: &Procedure, parameter: &Parameter, value: &ScalarValue) ->
     }
     let text = value.try_as_str().flatten();
     let converted = match (parameter.kind, text) {
+        (ParameterType::Options, Some(text)) => Some(Value::Text(text.to_owned())),
+        (ParameterType::Options, None) => map_of_texts(value).map(Value::Options),
         (ParameterType::Text, Some(text)) => Some(Value::Text(text.to_owned())),
         (ParameterType::Text, None) => integer(value).map(|n| Value::Text(n.to_string())),
         (ParameterType::Boolean, Some(text)) => match text.to_ascii_lowercase().as_str() {
@@ -179,12 +193,22 @@ fn convert(procedure: &Procedure, parameter: &Parameter, value: &ScalarValue) ->
     converted.map(Some).ok_or_else(|| {
         let expected = match parameter.kind {
             ParameterType::Text => "text",
+            ParameterType::Options => "text key=value,key=value or a map of texts",
             ParameterType::Integer => "a whole number",
             ParameterType::Boolean => "true or false",
             ParameterType::Time => "a timestamp, its text or milliseconds since the epoch",
         };
         Error::invalid_input(format!("{procedure:?}: argument {} must be {expected}, found {value}", parameter.name))
     })
+}
+
+fn map_of_texts(value: &ScalarValue) -> Option<BTreeMap<String, String>> {
+    let ScalarValue::Map(map) = value else { return None };
+    let entries = map.value(0);
+    let texts = |column: usize| cast(entries.column(column), &DataType::Utf8).ok();
+    let (keys, values) = (texts(0)?, texts(1)?);
+    let pairs = keys.as_string::<i32>().iter().zip(values.as_string::<i32>());
+    pairs.map(|(key, value)| Some((key?.to_owned(), value?.to_owned()))).collect()
 }
 
 fn integer(value: &ScalarValue) -> Option<i64> {

@@ -10,10 +10,11 @@ use paimon_core::predicate::Predicate;
 use paimon_core::table::CompactMetrics;
 use paimon_core::{Error, Result, Table};
 
+use super::arguments::{Arguments, named};
 use super::registry::{Outcome, Parameter, ParameterType, Procedure, ProcedureContext};
-use super::{Arguments, buckets, partitions};
+use super::{buckets, partitions};
 
-use ParameterType::Text;
+use ParameterType::{Options, Text};
 
 pub(super) const PROCEDURE: Procedure = Procedure {
     name: "compact",
@@ -24,7 +25,7 @@ pub(super) const PROCEDURE: Procedure = Procedure {
         Parameter::not_supported("order_strategy"),
         Parameter::not_supported("order_by"),
         Parameter::optional("where", Text),
-        Parameter::optional("options", Text),
+        Parameter::optional("options", Options),
         Parameter::optional("partition_idle_time", Text),
         Parameter::optional("buckets", Text),
     ],
@@ -57,10 +58,6 @@ fn run(context: ProcedureContext, arguments: Arguments) -> Outcome {
         }
         metrics_batch(&builder.execute().await?)
     })
-}
-
-fn named(error: &Error, argument: &str) -> Error {
-    Error::new(error.kind(), format!("argument {argument}: {}", error.message()))
 }
 
 /// Compacts a table, of a partitioned one the partitions that pass `filter`; with `minor` only what the picking rules

@@ -12,7 +12,7 @@ use paimon_core::{Error, Result, Table};
 use super::Arguments;
 use super::registry::{Outcome, Parameter, ParameterType, Procedure, ProcedureContext};
 
-use ParameterType::{Integer, Text, Time};
+use ParameterType::{Integer, Options, Text, Time};
 
 pub(super) const PROCEDURE: Procedure = Procedure {
     name: "expire_snapshots",
@@ -22,7 +22,7 @@ pub(super) const PROCEDURE: Procedure = Procedure {
         Parameter::optional("retain_min", Integer).or(&["retainMin"]),
         Parameter::optional("older_than", Time).or(&["olderThan"]),
         Parameter::optional("max_deletes", Integer).or(&["maxDeletes"]),
-        Parameter::optional("options", Text),
+        Parameter::optional("options", Options),
     ],
     schema: count_schema,
     run,

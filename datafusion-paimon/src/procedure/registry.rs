@@ -13,7 +13,7 @@ use paimon_core::{Catalog, Error, Identifier, Result, Table};
 
 use super::arguments::{Argument, Arguments};
 use super::{compact, expire, rollback, tag};
-use crate::catalog::PaimonCatalogProvider;
+use crate::catalog::{PaimonCatalogProvider, TemporaryObjects};
 use crate::sql::is_known;
 
 /// What a call runs against.
@@ -25,6 +25,8 @@ pub struct ProcedureContext {
     pub catalog_name: String,
     /// Database of table names without one.
     pub database: String,
+    /// Temporary tables and views, which hide tables of their names.
+    pub temporary: TemporaryObjects,
     /// Memory and parallelism that the work may use.
     pub resources: Resources,
 }
@@ -36,6 +38,7 @@ impl ProcedureContext {
             catalog: Arc::clone(provider.catalog()),
             catalog_name: provider.name().to_owned(),
             database: database.into(),
+            temporary: provider.temporary().clone(),
             resources: Resources::default(),
         }
     }
@@ -78,6 +81,11 @@ impl ProcedureContext {
             _ => return Err(Error::invalid_input(format!("expected [catalog.][database.]table, found '{text}'"))),
         };
         identifier.check()?;
+        if self.temporary.contains(identifier.database(), identifier.object()) {
+            return Err(Error::invalid_input(format!(
+                "{identifier} is a temporary table or view here; expected a table"
+            )));
+        }
         Ok(identifier)
     }
 
@@ -133,6 +141,8 @@ fn split_name(text: &str) -> Result<Vec<String>> {
 pub enum ParameterType {
     /// Text.
     Text,
+    /// Options: text `key=value,key=value`, or a map of texts.
+    Options,
     /// A whole number.
     Integer,
     /// A boolean.
@@ -170,6 +180,15 @@ impl Parameter {
     /// A parameter that keeps its position and is refused.
     pub(super) const fn not_supported(name: &'static str) -> Self {
         Self { name, aliases: &[], kind: ParameterType::Text, required: false, supported: false }
+    }
+
+    /// Whether this, as it is written, is one of its names; names in camel case are taken only in that case.
+    pub(crate) fn is_named(&self, name: &str) -> bool {
+        let is = |known: &&str| match known.bytes().any(|b| b.is_ascii_uppercase()) {
+            true => *known == name,
+            false => known.eq_ignore_ascii_case(name),
+        };
+        std::iter::once(&self.name).chain(self.aliases).any(is)
     }
 
     /// The same parameter, also under these names.
@@ -211,6 +230,48 @@ const PROCEDURES: &[Procedure] = &[
     rollback::ROLLBACK,
     rollback::ROLLBACK_TO,
     rollback::ROLLBACK_TO_TIMESTAMP,
+];
+
+/// Procedures of other engines.
+const NOT_SUPPORTED: [&str; 38] = [
+    "alter_column_default_value",
+    "alter_function",
+    "alter_view_dialect",
+    "analyze",
+    "clear_consumers",
+    "clone",
+    "compact_chain_table",
+    "compact_database",
+    "compact_manifest",
+    "copy",
+    "create_branch",
+    "create_function",
+    "create_global_index",
+    "create_lumina_index",
+    "create_tag_from_watermark",
+    "delete_branch",
+    "drop_function",
+    "drop_global_index",
+    "drop_partition",
+    "expire_changelogs",
+    "expire_partitions",
+    "fast_forward",
+    "mark_partition_done",
+    "materialize_deletion_vectors",
+    "merge_branch",
+    "migrate_database",
+    "migrate_file",
+    "migrate_table",
+    "purge_files",
+    "query_service",
+    "reassign_row_id",
+    "remove_orphan_files",
+    "remove_unexisting_files",
+    "rename_branch",
+    "repair",
+    "rescale",
+    "reset_consumer",
+    "rollback_to_watermark",
 ];
 
 /// All procedures.
@@ -256,6 +317,9 @@ impl BoundCall {
 /// `InvalidInput` naming the known procedures or parameters.
 pub fn bind(name: &str, arguments: Vec<Argument>) -> Result<BoundCall> {
     let Some(procedure) = PROCEDURES.iter().find(|p| p.name == name) else {
+        if NOT_SUPPORTED.contains(&name) {
+            return Err(Error::unsupported(format!("Procedure {name} is not supported")));
+        }
         let known: Vec<&str> = names().collect();
         return Err(Error::invalid_input(format!("procedure {name} does not exist; known are {}", known.join(", "))));
     };

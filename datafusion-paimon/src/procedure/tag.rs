@@ -12,7 +12,7 @@ use paimon_core::options::parse_duration;
 use paimon_core::spec::{Snapshot, TAG_DEFAULT_RETAINED};
 use paimon_core::{Error, Result, Table};
 
-use super::Arguments;
+use super::arguments::{Arguments, named};
 use super::registry::{Outcome, Parameter, ParameterType, Procedure, ProcedureContext, ok_batch, ok_schema};
 
 use ParameterType::{Integer, Text, Time};
@@ -92,7 +92,8 @@ fn run_delete(context: ProcedureContext, arguments: Arguments) -> Outcome {
 }
 
 fn retained(arguments: &Arguments) -> Result<Option<Duration>> {
-    arguments.optional_text("time_retained").map(parse_duration).transpose()
+    let parse = |text| parse_duration(text).map_err(|e| named(&e, "time_retained"));
+    arguments.optional_text("time_retained").map(parse).transpose()
 }
 
 /// What is given, else what the option of the table says.

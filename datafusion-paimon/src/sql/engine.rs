@@ -3,14 +3,19 @@
 //! Invariants: a clause that the engine parses and drops is refused by name; errors of the core keep their kind.
 //! Source: SQL sheet SQL-001, SQL-002, SQL-006, SQL-209.
 
+use std::convert::Infallible;
 use std::ops::ControlFlow;
 
+use datafusion::arrow::array::timezone::Tz;
 use datafusion::common::DataFusionError;
 use datafusion::error::Result;
 use datafusion::logical_expr::{LogicalPlan, Statement as PlanStatement};
 use datafusion::prelude::DataFrame;
 use datafusion::sql::parser::{CopyToSource, DFParserBuilder, Statement as EngineStatement};
-use datafusion::sql::sqlparser::ast::{ObjectName, Query, Select, Statement, TableFactor, Visit, Visitor};
+use datafusion::sql::sqlparser::ast::{
+    Expr as SqlExpr, FunctionArguments, GroupByExpr, ObjectName, ObjectNamePart, Query, Select, SelectItem, Set,
+    Statement, TableFactor, TableWithJoins, Visit, VisitMut, Visitor, VisitorMut,
+};
 use datafusion::sql::sqlparser::parser::ParserError;
 use paimon_core::Error;
 use paimon_core::error::Entity;
@@ -23,6 +28,9 @@ use super::session::Session;
 use super::tokens::{Fragment, hint_text};
 use crate::error::{core_error, to_datafusion};
 
+/// The database that describes all others.
+pub(crate) const INFORMATION_SCHEMA: &str = "information_schema";
+const ZONE_KEY: &str = "datafusion.execution.time_zone";
 const DIALECT_KEY: &str = "datafusion.sql_parser.dialect";
 
 impl Session<'_> {
@@ -60,6 +68,9 @@ impl Session<'_> {
             Err(error) if core_error(&error).is_some() => Err(error),
             Err(error) => {
                 for reference in references {
+                    if reference.schema() == Some(INFORMATION_SCHEMA) {
+                        continue;
+                    }
                     if reference.schema().is_none() && self.state.table_functions().contains_key(reference.table()) {
                         continue;
                     }
@@ -69,7 +80,7 @@ impl Session<'_> {
                         return Err(to_datafusion(missing));
                     }
                 }
-                Err(error)
+                Err(without_debug_form(error))
             }
         }
     }
@@ -166,7 +177,26 @@ impl Session<'_> {
                 "datafusion.sql_parser.dialect can only be generic here; use the engine's own SessionContext::sql",
             )));
         }
+        if let Set::SingleAssignment { variable, values, .. } = set
+            && variable.to_string().eq_ignore_ascii_case(ZONE_KEY)
+            && let [value] = &values[..]
+        {
+            check_zone(value.to_string().trim_matches('\'')).map_err(to_datafusion)?;
+        }
         Ok(())
+    }
+}
+
+/// Checks that the engine knows a zone, which it asks for only when it needs one.
+///
+/// # Errors
+/// `InvalidInput` with forms of zones.
+pub(crate) fn check_zone(zone: &str) -> paimon_core::Result<()> {
+    match zone.parse::<Tz>() {
+        Ok(_) => Ok(()),
+        Err(_) => Err(Error::invalid_input(format!(
+            "'{zone}' is no time zone: expected a name such as Europe/Berlin or an offset such as +01:00"
+        ))),
     }
 }
 
@@ -176,16 +206,51 @@ fn prepare(statement: &mut EngineStatement) {
         EngineStatement::Statement(statement) => {
             balance(statement.as_mut());
             keep_literals(statement.as_mut());
+            fold_functions(statement.as_mut());
         }
         EngineStatement::Explain(explain) => prepare(&mut explain.statement),
         EngineStatement::CopyTo(copy) => {
             if let CopyToSource::Query(query) = &mut copy.source {
                 balance(query.as_mut());
                 keep_literals(query.as_mut());
+                fold_functions(query.as_mut());
             }
         }
         EngineStatement::CreateExternalTable(_) | EngineStatement::Reset(_) => {}
     }
+}
+
+/// Unquoted names of table functions in lower case, as all other names: the engine looks them up as they are written.
+fn fold_functions(statement: &mut impl VisitMut) {
+    struct Folder;
+    impl VisitorMut for Folder {
+        type Break = Infallible;
+
+        fn pre_visit_table_factor(&mut self, factor: &mut TableFactor) -> ControlFlow<Infallible> {
+            if let TableFactor::Table { name, args: Some(_), .. } | TableFactor::Function { name, .. } = factor {
+                for part in &mut name.0 {
+                    if let ObjectNamePart::Identifier(identifier) = part
+                        && identifier.quote_style.is_none()
+                    {
+                        identifier.value.make_ascii_lowercase();
+                    }
+                }
+            }
+            ControlFlow::Continue(())
+        }
+    }
+    let ControlFlow::Continue(()) = statement.visit(&mut Folder);
+}
+
+/// What the engine does not support, without its debug form.
+fn without_debug_form(error: DataFusionError) -> DataFusionError {
+    let DataFusionError::NotImplemented(message) = error.find_root() else { return error };
+    let Some(end) = message.find(" {").or_else(|| message.find("(On(")) else { return error };
+    let what = match message[..end].split_once(" { ") {
+        Some((what, _)) => what,
+        None => &message[..end],
+    };
+    to_datafusion(Error::unsupported(what.trim_end_matches(['(', ' ']).to_owned()))
 }
 
 /// A syntax error without the engine's debug form.
@@ -208,6 +273,26 @@ pub(crate) fn nearest<'a>(name: &str, names: &'a [String]) -> Option<&'a str> {
         names.iter().min_by_key(distance).filter(|other| distance(other) <= 2 && name.len() > 3)
     })
     .map(String::as_str)
+}
+
+fn has_modifiers(group_by: &GroupByExpr) -> bool {
+    match group_by {
+        GroupByExpr::All(modifiers) | GroupByExpr::Expressions(_, modifiers) => !modifiers.is_empty(),
+    }
+}
+
+fn has_pattern(item: &SelectItem) -> bool {
+    match item {
+        SelectItem::Wildcard(options) | SelectItem::QualifiedWildcard(_, options) => options.opt_ilike.is_some(),
+        _ => false,
+    }
+}
+
+fn has_global(table: &TableWithJoins) -> bool {
+    table.joins.iter().any(|join| join.global)
+        || std::iter::once(&table.relation).chain(table.joins.iter().map(|join| &join.relation)).any(|relation| {
+            matches!(relation, TableFactor::NestedJoin { table_with_joins, .. } if has_global(table_with_joins))
+        })
 }
 
 /// Walks a statement for what the engine parses and ignores.
@@ -276,7 +361,36 @@ impl Visitor for Checker<'_, '_> {
             (select.value_table_mode.is_some(), "SELECT AS VALUE and SELECT AS STRUCT"),
             (select.select_modifiers.is_some(), "a modifier of SELECT"),
             (select.exclude.is_some(), "EXCLUDE behind the columns"),
+            (has_modifiers(&select.group_by), "WITH ROLLUP, WITH CUBE and WITH TOTALS (write GROUP BY ROLLUP (..))"),
+            (select.projection.iter().any(has_pattern), "ILIKE behind *"),
+            (select.from.iter().any(has_global), "GLOBAL JOIN"),
         ])
+    }
+
+    fn pre_visit_expr(&mut self, expr: &SqlExpr) -> ControlFlow<Error> {
+        let SqlExpr::Function(function) = expr else { return ControlFlow::Continue(()) };
+        let name = function.name.to_string().to_ascii_lowercase();
+        let state = &self.session.state;
+        let is_row_by_row = state.scalar_functions().contains_key(&name)
+            && !state.aggregate_functions().contains_key(&name)
+            && !state.window_functions().contains_key(&name);
+        if !is_row_by_row {
+            return ControlFlow::Continue(());
+        }
+        let (distinct, clauses) = match &function.args {
+            FunctionArguments::List(list) => (list.duplicate_treatment.is_some(), !list.clauses.is_empty()),
+            _ => (false, false),
+        };
+        let given = function.filter.is_some()
+            || function.over.is_some()
+            || function.null_treatment.is_some()
+            || !function.within_group.is_empty()
+            || distinct
+            || clauses;
+        let what = format!(
+            "FILTER, OVER, DISTINCT, ORDER BY or a treatment of nulls with {name}, which is no aggregate function,"
+        );
+        refuse_if([(given, what.as_str())])
     }
 
     fn pre_visit_table_factor(&mut self, factor: &TableFactor) -> ControlFlow<Error> {

@@ -36,5 +36,6 @@ pub(crate) use exact::{ExactLiterals, TimeComparisons};
 pub(crate) use number::number_function;
 pub(crate) use option_names::is_known;
 pub(crate) use run::{check_option, partition_column, partition_filter, partition_value, table_definition};
+pub(crate) use statement::Prepared;
 pub(crate) use time_travel::VersionPlanner;
 pub(crate) use type_planner::PaimonTypePlanner;

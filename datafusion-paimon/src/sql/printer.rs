@@ -12,6 +12,11 @@ use paimon_core::types::{DataField, DataType, MAX_LENGTH};
 use super::statement::*;
 use super::tokens::{quote_identifier, quote_string};
 
+/// Items with commas between.
+fn joined(items: &[impl Display]) -> String {
+    items.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
 /// A type, with NOT NULL where it does not allow null.
 pub(crate) fn type_text(data_type: &DataType) -> String {
     let mut text = bare_type_text(data_type);
@@ -419,8 +424,8 @@ impl Display for Statement {
                     Some(name) => format!("{} => {value}", quote_identifier(name)),
                     None => value.to_string(),
                 };
-                let arguments = arguments.iter().map(argument).collect::<Vec<_>>().join(", ");
-                write!(f, "CALL {}({arguments})", name_text(name))
+                let arguments: Vec<String> = arguments.iter().map(argument).collect();
+                write!(f, "CALL {}({})", name_text(name), joined(&arguments))
             }
             Self::Set { key, value } if key == super::parse::TIME_ZONE => {
                 write!(f, "SET TIME ZONE {}", quote_string(value))
@@ -440,6 +445,17 @@ impl Display for Statement {
                 }
                 write!(f, "{statement}")
             }
+            Self::Prepare { name, prepared: Prepared { types, body } } => {
+                write!(f, "PREPARE {}", quote_identifier(name))?;
+                if !types.is_empty() {
+                    write!(f, " ({})", joined(types))?;
+                }
+                write!(f, " AS {body}")
+            }
+            Self::Execute { name, parameters } => {
+                write!(f, "EXECUTE {}({})", quote_identifier(name), joined(parameters))
+            }
+            Self::Deallocate(name) => write!(f, "DEALLOCATE {}", quote_identifier(name)),
             Self::Engine(tokens) => write!(f, "{tokens}"),
         }
     }

@@ -15,7 +15,7 @@ use datafusion::error::Result;
 use datafusion::execution::SessionState;
 use datafusion::prelude::{DataFrame, SessionContext};
 use paimon_core::error::Entity;
-use paimon_core::{Error, Identifier, Table};
+use paimon_core::{Error, ErrorKind, Identifier, Table};
 
 use super::parse::cursor::Name;
 use super::printer::name_text;
@@ -182,8 +182,26 @@ impl<'a> Session<'a> {
     /// `NotFound`; `InvalidInput` for a temporary object of that name or a system table, saying what cannot be done.
     pub(crate) async fn table(&self, name: &Name, what: &str) -> Result<(PaimonCatalogProvider, ObjectPath, Table)> {
         let (provider, path) = self.target(name, what)?;
-        let table = provider.catalog().get_table(&path.identifier()).await.map_err(to_datafusion)?;
+        let table = self.look_up(&provider, &path).await?;
         Ok((provider, path, table))
+    }
+
+    /// The table of a path.
+    ///
+    /// # Errors
+    /// Those of `Catalog::get_table`; `NotFound(Database)` if that is what is missing.
+    pub(crate) async fn look_up(&self, provider: &PaimonCatalogProvider, path: &ObjectPath) -> Result<Table> {
+        match provider.catalog().get_table(&path.identifier()).await {
+            Err(error) if error.kind() == ErrorKind::NotFound(Entity::Table) => {
+                let database = &path.database;
+                let exists = provider.catalog().database_exists(database).await.map_err(to_datafusion)?;
+                Err(to_datafusion(match exists {
+                    true => error,
+                    false => Error::not_found(Entity::Database, format!("Database {database} does not exist.")),
+                }))
+            }
+            result => result.map_err(to_datafusion),
+        }
     }
 
     /// As [`Session::table`], without looking the table up.

@@ -3,6 +3,7 @@
 //! Invariants: names are already folded; expressions and queries stay tokens, which the engine's parser reads later;
 //! printing a statement and parsing it again gives the same value (`printer.rs`).
 
+use datafusion::sql::sqlparser::tokenizer::Token;
 use paimon_core::catalog::{ColumnMove, SchemaChange};
 use paimon_core::types::{DataField, DataType};
 
@@ -119,8 +120,49 @@ pub(crate) enum Statement {
         /// What is explained.
         statement: Box<Statement>,
     },
+    /// PREPARE.
+    Prepare {
+        /// Its name.
+        name: String,
+        /// What is prepared.
+        prepared: Prepared,
+    },
+    /// EXECUTE.
+    Execute {
+        /// Name of the prepared statement.
+        name: String,
+        /// Constants.
+        parameters: Vec<Fragment>,
+    },
+    /// DEALLOCATE.
+    Deallocate(String),
     /// Anything that the engine parses.
     Engine(Fragment),
+}
+
+/// A prepared statement.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Prepared {
+    /// Types of the parameters, if they are declared.
+    pub(crate) types: Vec<Fragment>,
+    /// The statement.
+    pub(crate) body: Fragment,
+}
+
+impl Prepared {
+    /// The number of a placeholder `$1`.
+    pub(crate) fn number(place: &str) -> Option<usize> {
+        place.strip_prefix('$')?.parse().ok().filter(|number| *number > 0)
+    }
+
+    /// How many parameters the statement has.
+    pub(crate) fn places(&self) -> usize {
+        let numbers = self.body.0.iter().filter_map(|token| match &token.token {
+            Token::Placeholder(place) => Self::number(place),
+            _ => None,
+        });
+        numbers.max().unwrap_or(0)
+    }
 }
 
 /// CREATE TABLE.

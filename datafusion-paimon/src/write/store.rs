@@ -6,9 +6,11 @@
 
 use std::sync::Arc;
 
-use datafusion::arrow::array::{Array, ArrayRef, ArrowPrimitiveType, AsArray, StringArray, make_comparator};
+use datafusion::arrow::array::{
+    Array, ArrayRef, ArrowPrimitiveType, AsArray, StringArray, make_array, make_comparator,
+};
 use datafusion::arrow::compute::{CastOptions, SortOptions, cast_with_options};
-use datafusion::arrow::datatypes::{DataType, Field, Float32Type, Float64Type};
+use datafusion::arrow::datatypes::{DataType, Field, Float32Type, Float64Type, Int64Type, TimeUnit};
 use datafusion::arrow::util::display::array_value_to_string;
 use paimon_core::types::field_from_arrow;
 use paimon_core::{Error, Result};
@@ -26,7 +28,7 @@ pub(crate) fn store(array: &ArrayRef, column: &str, target: &DataType) -> Result
         let text = Arc::new(shortest_texts(array)?) as ArrayRef;
         return strict(&text, column, target);
     }
-    let stored = strict(array, column, target)?;
+    let stored = strict(&floored(array, target)?, column, target)?;
     if source.is_floating() && *target == DataType::Float32 {
         check_range(array, &stored, column, target)?;
     }
@@ -70,6 +72,45 @@ fn in_zone(data_type: &DataType, zone: &str) -> DataType {
 fn strict(array: &ArrayRef, column: &str, target: &DataType) -> Result<ArrayRef> {
     let options = CastOptions { safe: false, ..CastOptions::default() };
     cast_with_options(array, target, &options).map_err(|e| Error::schema_mismatch(format!("column {column}: {e}")))
+}
+
+/// Timestamps without the digits that `target` does not have: the engine would cut them towards 1970, Java does towards
+/// the past.
+fn floored(array: &ArrayRef, target: &DataType) -> Result<ArrayRef> {
+    let source = array.data_type();
+    if let (DataType::Timestamp(from, _), DataType::Timestamp(to, _)) = (source, target) {
+        let step = per_second(*from) / per_second(*to);
+        if step <= 1 {
+            return Ok(Arc::clone(array));
+        }
+        let numbers = cast_with_options(array, &DataType::Int64, &CastOptions::default())?;
+        let floor = |number: i64| number.checked_sub(number.rem_euclid(step)).unwrap_or(number);
+        let numbers = Arc::new(numbers.as_primitive::<Int64Type>().unary::<_, Int64Type>(floor)) as ArrayRef;
+        return Ok(cast_with_options(&numbers, source, &CastOptions::default())?);
+    }
+    match (parts(source), parts(target)) {
+        (Some(from), Some(to)) if from.len() == to.len() => {
+            let data = array.to_data();
+            if data.child_data().len() != to.len() {
+                return Ok(Arc::clone(array));
+            }
+            let children = data.child_data().iter().zip(to);
+            let children =
+                children.map(|(child, part)| Ok(floored(&make_array(child.clone()), part.data_type())?.to_data()));
+            let children = children.collect::<Result<Vec<_>>>()?;
+            Ok(make_array(data.into_builder().child_data(children).build()?))
+        }
+        _ => Ok(Arc::clone(array)),
+    }
+}
+
+fn per_second(unit: TimeUnit) -> i64 {
+    match unit {
+        TimeUnit::Second => 1,
+        TimeUnit::Millisecond => 1_000,
+        TimeUnit::Microsecond => 1_000_000,
+        TimeUnit::Nanosecond => 1_000_000_000,
+    }
 }
 
 /// Numbers as the shortest texts that read back as them.
@@ -180,9 +221,10 @@ fn check_loss(array: &ArrayRef, stored: &ArrayRef, column: &str, target: &DataTy
 #[cfg(test)]
 mod tests {
     use datafusion::arrow::array::{
-        BooleanArray, Decimal128Array, Float64Array, Int32Array, ListArray, Time64NanosecondArray,
+        BooleanArray, Decimal128Array, Float64Array, Int32Array, ListArray, StructArray, Time64NanosecondArray,
+        TimestampMicrosecondArray,
     };
-    use datafusion::arrow::datatypes::{Decimal128Type, Int32Type, TimeUnit};
+    use datafusion::arrow::datatypes::{Decimal128Type, Fields, Int32Type, TimestampMillisecondType};
 
     use super::*;
 
@@ -226,6 +268,21 @@ mod tests {
         assert_eq!(decimals.as_primitive::<Decimal128Type>().values().as_ref(), [101, -268, 10]);
         refused(Float64Array::from(vec![1e300]), DataType::Decimal128(10, 2), "");
         refused(Float64Array::from(vec![1e300]), DataType::Float32, "the value 1e300");
+    }
+
+    #[test]
+    fn digits_of_timestamps_are_cut_towards_the_past() {
+        let micros = vec![Some(-1), Some(-1_000), Some(-1_001), None, Some(1_999), Some(i64::MIN)];
+        let milli = DataType::Timestamp(TimeUnit::Millisecond, None);
+        let expected = [Some(-1), Some(-1), Some(-2), None, Some(1), Some(i64::MIN / 1_000)];
+        let flat = stores(TimestampMicrosecondArray::from(micros.clone()), milli.clone()).unwrap();
+        assert_eq!(flat.as_primitive::<TimestampMillisecondType>().iter().collect::<Vec<_>>(), expected);
+        let field = |data_type| Fields::from(vec![Field::new("x", data_type, true)]);
+        let column = Arc::new(TimestampMicrosecondArray::from(micros)) as ArrayRef;
+        let row = StructArray::new(field(column.data_type().clone()), vec![column], None).slice(2, 3);
+        let stored = stores(row, DataType::Struct(field(milli))).unwrap();
+        let inner = stored.as_struct().column(0).as_primitive::<TimestampMillisecondType>();
+        assert_eq!(inner.iter().collect::<Vec<_>>(), expected[2..5]);
     }
 
     #[test]

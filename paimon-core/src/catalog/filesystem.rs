@@ -371,6 +371,9 @@ impl Catalog for FileSystemCatalog {
             }
             let changed = newest.change(&changes, latest.is_some(), self.clock.now_ms());
             let changed = changed.map_err(|e| in_table(e, identifier))?;
+            if changed.says_the_same(&newest) {
+                return Ok(());
+            }
             if schemas.create(&changed).await? {
                 return Ok(());
             }

@@ -130,6 +130,14 @@ impl TablePaths {
         Ok(Self::join(&schema.partition_keys, &values))
     }
 
+    /// A partition as people read it: its path with each value cast to STRING, whatever form directories have.
+    ///
+    /// # Errors
+    /// As [`TablePaths::partition_path`].
+    pub fn partition_shown(&self, schema: &TableSchema, options: &Options, partition: &BinaryRow) -> Result<String> {
+        Ok(Self::join(&schema.partition_keys, &names(schema, options, partition, NameForm::Cast)?))
+    }
+
     /// The text of each partition value as in the path, but not escaped; nulls and blanks are the default name.
     ///
     /// # Errors

@@ -29,6 +29,7 @@ mod table_schema;
 pub use bucket::{assign_buckets, bucket_of};
 pub(crate) use change::options_of_then;
 pub use change::{FIXED_FOR_USE, IMMUTABLE_OPTIONS, check_dynamic_options};
+pub use check::check_format_names;
 pub use commit_message::{CommitMessage, CompactIncrement, DataIncrement};
 pub(crate) use data_file::saturating_sum;
 pub use data_file::{DataFileMeta, FileSource};

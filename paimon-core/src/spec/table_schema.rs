@@ -91,6 +91,11 @@ impl TableSchema {
         super::change::apply(self, changes, has_snapshots, time_millis)
     }
 
+    /// Whether two schemas of one table differ in nothing but their id, time and version.
+    pub(crate) fn says_the_same(&self, other: &Self) -> bool {
+        *self == Self { version: self.version, id: self.id, time_millis: self.time_millis, ..other.clone() }
+    }
+
     /// Checks the rules of the schema sheet section 7, as for a table to be created.
     ///
     /// # Errors

@@ -321,7 +321,7 @@ fn drop_partitions(c: &mut Cursor, if_exists: bool) -> Result<AlterAction> {
         }
     }
     if c.is("PURGE") {
-        c.next();
+        return Err(c.unsupported("PURGE (files stay as long as snapshots need them)"));
     }
     Ok(AlterAction::DropPartitions { specs, if_exists })
 }

@@ -31,9 +31,14 @@ fn argument(c: &mut Cursor) -> Result<(Option<String>, Fragment)> {
     let named = matches!(c.peek(), Token::Word(_)) && matches!(c.peek_at(1), Token::RArrow | Token::Eq);
     let name = match named {
         true => {
-            let name = c.identifier()?;
+            // As it is written: some names are in camel case.
+            let name = match c.peek() {
+                Token::Word(word) => Some(word.value.clone()),
+                _ => None,
+            };
+            c.identifier()?;
             c.next();
-            Some(name)
+            name
         }
         false => None,
     };

@@ -308,12 +308,13 @@ fn constraint(c: &mut Cursor, table: &mut CreateTable) -> Result<bool> {
             return Err(c.unsupported(&format!("{} of a table", words[0])));
         }
     }
-    let refused = ["UNIQUE", "CHECK", "FOREIGN", "INDEX", "KEY"];
-    if c.is_any(&refused) && *c.peek_at(1) == Token::LParen {
-        return Err(c.unsupported("a constraint other than PRIMARY KEY"));
+    let refused = ["UNIQUE", "CHECK", "FOREIGN", "INDEX", "KEY"].into_iter().find(|word| c.is(word));
+    if let Some(word) = refused.filter(|_| *c.peek_at(1) == Token::LParen) {
+        return Err(c.unsupported(&format!("{word} (..), a constraint other than PRIMARY KEY,")));
     }
-    if named && c.is_any(&["PRIMARY", "UNIQUE", "CHECK", "FOREIGN"]) {
-        return Err(c.unsupported("a constraint other than PRIMARY KEY (..)"));
+    let refused = ["PRIMARY", "UNIQUE", "CHECK", "FOREIGN"].into_iter().find(|word| c.is(word));
+    if let Some(word) = refused.filter(|_| named) {
+        return Err(c.unsupported(&format!("{word}, a constraint other than PRIMARY KEY (..),")));
     }
     // `constraint` may be the name of a column.
     c.rewind(start);

@@ -25,7 +25,10 @@ impl Grammar<'_> {
             false => None,
         };
         let statement = self.statement(&mut at)?;
-        if matches!(statement, Statement::Engine(_)) {
+        if matches!(
+            statement,
+            Statement::Engine(_) | Statement::Prepare { .. } | Statement::Execute { .. } | Statement::Deallocate(_)
+        ) {
             return Ok(None);
         }
         if options {

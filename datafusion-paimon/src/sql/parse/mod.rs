@@ -11,6 +11,7 @@ mod explain;
 mod insert;
 mod options;
 mod partition;
+mod prepared;
 mod set;
 mod show;
 mod types;
@@ -73,10 +74,34 @@ impl Grammar<'_> {
 
     /// A statement of ours; `None` if it is the engine's.
     fn own_statement(&self, c: &mut Cursor) -> Result<Option<Statement>> {
-        const WORDS: [&str; 24] = [
-            "CREATE", "DROP", "ALTER", "COMMENT", "INSERT", "REPLACE", "WITH", "TRUNCATE", "CALL", "SET", "RESET",
-            "USE", "SHOW", "DESC", "DESCRIBE", "REFRESH", "EXPLAIN", "DELETE", "UPDATE", "MERGE", "ANALYZE", "MSCK",
-            "CACHE", "UNCACHE",
+        const WORDS: [&str; 27] = [
+            "CREATE",
+            "DROP",
+            "ALTER",
+            "COMMENT",
+            "INSERT",
+            "REPLACE",
+            "WITH",
+            "TRUNCATE",
+            "CALL",
+            "SET",
+            "RESET",
+            "USE",
+            "SHOW",
+            "DESC",
+            "DESCRIBE",
+            "REFRESH",
+            "EXPLAIN",
+            "DELETE",
+            "UPDATE",
+            "MERGE",
+            "ANALYZE",
+            "MSCK",
+            "CACHE",
+            "UNCACHE",
+            "PREPARE",
+            "EXECUTE",
+            "DEALLOCATE",
         ];
         let Some(word) = WORDS.into_iter().find(|word| c.is(word)) else {
             return self.refused_words(c).map(|()| None);
@@ -108,6 +133,9 @@ impl Grammar<'_> {
                 Ok(Some(Statement::Refresh(c.name()?)))
             }
             "EXPLAIN" => self.explain(c),
+            "PREPARE" => self.prepare(c).map(Some),
+            "EXECUTE" => self.execute(c).map(Some),
+            "DEALLOCATE" => self.deallocate(c).map(Some),
             "DELETE" | "UPDATE" | "MERGE" => self.row_level(c, word),
             "ANALYZE" if c.is_at(1, "TABLE") => Err(c.unsupported("ANALYZE TABLE")),
             "MSCK" | "CACHE" | "UNCACHE" => Err(c.unsupported(word)),

@@ -57,9 +57,7 @@ impl Session<'_> {
         let Some(procedure) = list().find(|p| p.name == procedure) else { return arguments };
         for (position, argument) in arguments.iter_mut().enumerate() {
             let parameter = match &argument.name {
-                Some(name) => {
-                    procedure.parameters.iter().find(|p| p.name == name || p.aliases.contains(&name.as_str()))
-                }
+                Some(name) => procedure.parameters.iter().find(|p| p.is_named(name)),
                 None => procedure.parameters.get(position),
             };
             if parameter.is_some_and(|p| p.kind == ParameterType::Time)

@@ -9,13 +9,14 @@ use paimon_core::{CatalogFactory, Error, Options};
 
 use crate::error::{invalid_input, to_datafusion};
 use crate::extension::Extension;
+use crate::sql::engine::INFORMATION_SCHEMA;
 use crate::sql::parse::cursor::Name;
 use crate::sql::session::Session;
 use crate::sql::statement::UseTarget;
 use crate::sql::tokens::Fragment;
 
 /// A database of this name would be hidden by the engine's own.
-const HIDDEN: &str = "information_schema";
+const HIDDEN: &str = INFORMATION_SCHEMA;
 
 /// The database of a catalog when none is named.
 const DEFAULT_DATABASE: &str = "default";

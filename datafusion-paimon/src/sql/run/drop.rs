@@ -2,6 +2,7 @@
 
 use datafusion::error::Result;
 use datafusion::prelude::DataFrame;
+use paimon_core::catalog::CatalogTable;
 use paimon_core::error::Entity;
 use paimon_core::{Error, ErrorKind};
 
@@ -28,7 +29,12 @@ impl Session<'_> {
                     "Cannot drop {identifier}: it is a branch; drop the table, or the branch with a procedure"
                 ))));
             }
-            match provider.catalog().get_table(&identifier).await.map_err(to_datafusion) {
+            if identifier.database() == CatalogTable::DATABASE {
+                return Err(to_datafusion(Error::invalid_input(format!(
+                    "{identifier} is in the database of system tables, which is read only"
+                ))));
+            }
+            match self.look_up(&provider, &path).await {
                 Ok(_) => targets.push((provider, identifier)),
                 Err(e) if if_exists && is_absent(&e) => {}
                 // A table that cannot be read can be dropped all the same.

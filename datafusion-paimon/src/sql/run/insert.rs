@@ -91,6 +91,7 @@ impl Session<'_> {
                 "the option '{key}' chooses what is read and cannot be given for the target of INSERT"
             ))));
         }
+        self.look_up(provider, path).await?;
         provider.table_with(&path.identifier(), &hint).await.map_err(to_datafusion)
     }
 

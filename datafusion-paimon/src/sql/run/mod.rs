@@ -13,6 +13,7 @@ mod explain;
 mod function;
 mod insert;
 mod partition;
+mod prepared;
 mod set;
 mod show;
 mod tag;
@@ -103,6 +104,9 @@ impl Session<'_> {
             Statement::Explain { analyze, verbose, format, statement } => {
                 Box::pin(self.explain(*analyze, *verbose, format.as_deref(), statement))
             }
+            Statement::Prepare { name, prepared } => Box::pin(self.prepare(name, prepared, original)),
+            Statement::Execute { name, parameters } => Box::pin(self.execute(name, parameters, original)),
+            Statement::Deallocate(name) => Box::pin(self.deallocate(name, original)),
             Statement::Engine(fragment) => Box::pin(self.run_in_engine(fragment)),
         }
     }

@@ -2,20 +2,20 @@
 //!
 //! Invariants: an option is checked when it is set; nothing changes if it is refused. Source: SQL sheet SQL-212 to SQL-218.
 
-use datafusion::arrow::array::timezone::Tz;
 use datafusion::common::config::ConfigOptions;
 use datafusion::error::Result;
 use datafusion::logical_expr::{LogicalPlan, ResetVariable, SetVariable, Statement as PlanStatement};
 use datafusion::prelude::DataFrame;
+use paimon_core::meta::Travel;
 use paimon_core::options::Options;
-use paimon_core::spec::{FIXED_FOR_USE, IMMUTABLE_OPTIONS, check_values};
+use paimon_core::spec::{FIXED_FOR_USE, IMMUTABLE_OPTIONS, SCAN_MODE, check_format_names, check_values};
 use paimon_core::{Error, ErrorKind};
 
 use super::show::{Row, row};
 use crate::config::DynamicOptions;
 use crate::error::to_datafusion;
 use crate::sql::context::session_defaults;
-use crate::sql::engine::nearest;
+use crate::sql::engine::{check_zone, nearest};
 use crate::sql::option_names::{OPTION_NAMES, is_known};
 use crate::sql::parse::{TIME_ZONE, is_paimon_key};
 use crate::sql::session::Session;
@@ -36,11 +36,8 @@ impl Session<'_> {
 
     pub(super) async fn set(&self, key: &str, value: &str) -> Result<DataFrame> {
         if !is_paimon_key(key) {
-            if key == TIME_ZONE && value.parse::<Tz>().is_err() {
-                let message = format!(
-                    "'{value}' is no time zone: expected a name such as Europe/Berlin or an offset such as +01:00"
-                );
-                return Err(to_datafusion(Error::invalid_input(message)));
+            if key == TIME_ZONE {
+                check_zone(value).map_err(to_datafusion)?;
             }
             let plan = SetVariable { variable: key.to_owned(), value: value.to_owned() };
             return self.run_plan(LogicalPlan::Statement(PlanStatement::SetVariable(plan))).await;
@@ -121,11 +118,17 @@ pub(crate) fn check_option(key: &str, value: &str) -> paimon_core::Result<()> {
         return Err(Error::invalid_config(format!("unknown option '{key}'{hint}")));
     };
     let fixed = IMMUTABLE_OPTIONS.contains(&option) || FIXED_FOR_USE.contains(&option);
-    if fixed || option == "branch" || option.starts_with("fields.") {
+    if fixed || ["branch", "path"].contains(&option) || option.starts_with("fields.") {
         return Err(Error::invalid_config(format!("the option '{option}' is fixed for a table and cannot be SET")));
     }
     let options: Options = [(option, value)].into_iter().collect();
-    check_values(&options)
+    check_values(&options)?;
+    check_format_names(&options)?;
+    // A mode may wait for its selector.
+    if option != SCAN_MODE.key {
+        Travel::from_options(&options)?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -142,6 +145,11 @@ mod tests {
             ("scan.snapshot-idd", "1", "scan.snapshot-id"),
             ("no.such.option", "1", "unknown option"),
             ("scan.snapshot-id", "x", "scan.snapshot-id"),
+            ("file.format", "nonsense", "file.format"),
+            ("file.compression", "x", "file.compression"),
+            ("scan.timestamp", "nope", "scan.timestamp"),
+            ("incremental-between", "x", "incremental-between"),
+            ("path", "/x", "fixed"),
             ("bucket", "2", "fixed"),
             ("merge-engine", "aggregation", "fixed"),
             ("c.d.t.primary-key", "a", "fixed"),

@@ -159,7 +159,7 @@ impl Session<'_> {
         let paths = entries
             .iter()
             .filter(|entry| entry.bucket >= 0)
-            .map(|entry| table.paths().partition_path(schema, options, &entry.partition))
+            .map(|entry| table.paths().partition_shown(schema, options, &entry.partition))
             .collect::<paimon_core::Result<BTreeSet<_>>>()
             .map_err(to_datafusion)?;
         self.rows(&["partition"], paths.into_iter().map(|p| vec![Some(p)]).collect())

@@ -18,11 +18,13 @@ use datafusion::prelude::DataFrame;
 use datafusion::sql::parser::Statement as EngineStatement;
 use datafusion::sql::sqlparser::ast::{Ident, ObjectName, Query, Statement as Ast, VisitMut, VisitorMut};
 use paimon_core::Error;
+use paimon_core::catalog::CatalogTable;
 use paimon_core::error::Entity;
 use paimon_core::types::{RowType, to_arrow_schema};
 
 use crate::catalog::{ExpandedView, TemporaryObject, TemporaryView};
 use crate::error::{invalid_input, to_datafusion};
+use crate::sql::engine::INFORMATION_SCHEMA;
 use crate::sql::parse::cursor::{Cursor, Name};
 use crate::sql::session::{ObjectPath, Session};
 use crate::sql::statement::{Columns, CreateTable, CreateView};
@@ -88,6 +90,9 @@ impl Session<'_> {
                 "{}: '$' separates branch and system names, so a new name cannot hold it",
                 path.object
             ));
+        }
+        if [CatalogTable::DATABASE, INFORMATION_SCHEMA].contains(&path.database.as_str()) {
+            return invalid_input(format!("{} is read only; a temporary name cannot be in it", path.database));
         }
         if !self.has_catalog(&path.catalog) {
             self.require_paimon(&path.catalog)?;

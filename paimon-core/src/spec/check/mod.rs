@@ -10,6 +10,7 @@ mod merging;
 mod options;
 
 pub(super) use columns::check_default;
+pub use options::check_format_names;
 pub(super) use options::formats_per_level;
 
 use super::table_schema::TableSchema;

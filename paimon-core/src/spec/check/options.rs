@@ -38,8 +38,8 @@ pub(super) fn check(schema: &TableSchema, options: &Options) -> Result<()> {
     check_field_options(schema, options)?;
     check_changelog_producer(schema, options)?;
     check_retention(options)?;
-    check_formats(schema, options)?;
-    check_codecs(options)?;
+    check_format_names(options)?;
+    check_avro_columns(schema, options)?;
     if is_on(options, "streaming-read-overwrite")? && !schema.has_primary_key() {
         return Err(Error::invalid_config(
             "Doesn't support streaming read the changes from overwrite when the primary keys are not defined. Use \
@@ -177,13 +177,12 @@ fn check_retention(options: &Options) -> Result<()> {
     Ok(())
 }
 
-fn check_formats(schema: &TableSchema, options: &Options) -> Result<()> {
-    let mut formats = vec![(FILE_FORMAT.key.to_owned(), options.value(&FILE_FORMAT)?)];
-    formats.extend(options.get("changelog-file.format").map(|f| ("changelog-file.format".to_owned(), f.to_owned())));
-    for (level, format) in formats_per_level(options)? {
-        formats.push((format!("file.format.per.level, level {level}"), format));
-    }
-    for (option, format) in formats {
+/// Checks that the options name formats and codecs that there are.
+///
+/// # Errors
+/// `InvalidConfig` naming the option and what was expected.
+pub fn check_format_names(options: &Options) -> Result<()> {
+    for (option, format) in formats(options)? {
         if !FORMATS.contains(&format.to_ascii_lowercase().as_str()) {
             let text = format!(
                 "Could not find any factory for identifier '{format}' that implements FileFormatFactory, expected one of {}",
@@ -191,6 +190,22 @@ fn check_formats(schema: &TableSchema, options: &Options) -> Result<()> {
             );
             return Err(Error::invalid_config(text).with_context("option", option));
         }
+    }
+    check_codecs(options)
+}
+
+/// The formats that options name, with the option of each.
+fn formats(options: &Options) -> Result<Vec<(String, String)>> {
+    let mut formats = vec![(FILE_FORMAT.key.to_owned(), options.value(&FILE_FORMAT)?)];
+    formats.extend(options.get("changelog-file.format").map(|f| ("changelog-file.format".to_owned(), f.to_owned())));
+    for (level, format) in formats_per_level(options)? {
+        formats.push((format!("file.format.per.level, level {level}"), format));
+    }
+    Ok(formats)
+}
+
+fn check_avro_columns(schema: &TableSchema, options: &Options) -> Result<()> {
+    for (option, format) in formats(options)? {
         if format.eq_ignore_ascii_case("avro") {
             for field in &schema.fields {
                 check_avro(&field.data_type)
