@@ -110,7 +110,7 @@ impl RowSelection {
         if chunks.remainder_len() > 0 {
             count(chunks.remainder_bits(), chunks.remainder_len());
         }
-        changes + usize::from(self.len() > 0)
+        changes + usize::from(!self.rows.is_empty())
     }
 
     /// The rows of the file as runs: how many, and whether they are chosen.

@@ -85,7 +85,7 @@ async fn a_rollback_beside_writers_leaves_a_whole_table() -> Result<()> {
         });
     }
     for _ in 0..12 {
-        tokio::time::sleep(std::time::Duration::from_millis(40)).await;
+        tokio::time::sleep(Duration::from_millis(40)).await;
         let ids = table.snapshots().ids().await?;
         let target = ids[ids.len().saturating_sub(3)];
         if let Some(target) = table.snapshots().find(target).await? {
@@ -199,8 +199,7 @@ async fn branches_hold_their_files() -> Result<()> {
     }
     write(&table, &[(1, "main")]).await?;
     table.new_compact_builder().execute().await?;
-    let config =
-        ExpireConfig { retain_min: 1, retain_max: 1, time_retained: std::time::Duration::ZERO, max_deletes: 10 };
+    let config = ExpireConfig { retain_min: 1, retain_max: 1, time_retained: Duration::ZERO, max_deletes: 10 };
     assert_eq!(expire_snapshots(&table, &config).await?, 2);
     assert_eq!(data_files(&table).len(), 2);
     let branched = w.catalog.get_table(&Identifier::new("db", "t$branch_b")).await?;
@@ -329,8 +328,7 @@ async fn runs_at_once_do_no_harm() -> Result<()> {
             table.new_compact_builder().execute().await?;
         }
     }
-    let config =
-        ExpireConfig { retain_min: 2, retain_max: 2, time_retained: std::time::Duration::ZERO, max_deletes: 7 };
+    let config = ExpireConfig { retain_min: 2, retain_max: 2, time_retained: Duration::ZERO, max_deletes: 7 };
     let mut runs = JoinSet::new();
     for _ in 0..6 {
         let table = table.clone();

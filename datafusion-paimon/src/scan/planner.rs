@@ -215,8 +215,7 @@ fn foreign_predicate(
     if state.as_any().is::<SessionState>() {
         return None;
     }
-    let safe =
-        |filter: &&Expr| is_safe(filter.column_refs().iter().map(|column| column.name.as_str()), &request.schema);
+    let safe = |filter: &&Expr| is_safe(filter.column_refs().iter().map(|column| column.name.as_str()), request.schema);
     let filter = conjunction(request.filters.iter().filter(safe).cloned())?;
     Some(Box::new(move |schema: &SchemaRef| {
         let schema = DFSchema::try_from(Schema::clone(schema))?;

@@ -80,7 +80,7 @@ impl Session<'_> {
                         return Err(to_datafusion(missing));
                     }
                 }
-                Err(without_debug_form(error))
+                Err(plain_words(error))
             }
         }
     }
@@ -242,15 +242,19 @@ fn fold_functions(statement: &mut impl VisitMut) {
     let ControlFlow::Continue(()) = statement.visit(&mut Folder);
 }
 
-/// What the engine does not support, without its debug form.
-fn without_debug_form(error: DataFusionError) -> DataFusionError {
-    let DataFusionError::NotImplemented(message) = error.find_root() else { return error };
-    let Some(end) = message.find(" {").or_else(|| message.find("(On(")) else { return error };
-    let what = match message[..end].split_once(" { ") {
-        Some((what, _)) => what,
-        None => &message[..end],
-    };
-    to_datafusion(Error::unsupported(what.trim_end_matches(['(', ' ']).to_owned()))
+/// An error of planning with its kind, and without debug forms.
+fn plain_words(error: DataFusionError) -> DataFusionError {
+    match error.find_root() {
+        DataFusionError::NotImplemented(message) => match message.find(" {").or_else(|| message.find("(On(")) {
+            Some(end) => to_datafusion(Error::unsupported(message[..end].trim_end().to_owned())),
+            None => error,
+        },
+        // It existed a moment before or after.
+        DataFusionError::Plan(message) if message.starts_with("table '") && message.ends_with("' not found") => {
+            to_datafusion(Error::not_found(Entity::Table, message.clone()))
+        }
+        _ => error,
+    }
 }
 
 /// A syntax error without the engine's debug form.
