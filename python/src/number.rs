@@ -26,3 +26,17 @@ pub(crate) fn whole<T: TryFrom<i128>>(name: &str, value: &Bound<'_, PyAny>, leas
         raise(value.py(), "PaimonValueError", &format!("{name} must {least}fit {bits} bits, but is {value}"))
     })
 }
+
+/// A number or boolean of NumPy as one of Python; anything else as it is.
+pub(crate) fn without_numpy<'py>(value: &Bound<'py, PyAny>) -> Bound<'py, PyAny> {
+    let item = || -> PyResult<Bound<'py, PyAny>> {
+        let kind: String = value.getattr("dtype")?.getattr("kind")?.extract()?;
+        let is_scalar = value.getattr("shape")?.len()? == 0;
+        if is_scalar && ["b", "i", "u", "f"].contains(&kind.as_str()) {
+            value.call_method0("item")
+        } else {
+            Ok(value.clone())
+        }
+    };
+    item().unwrap_or_else(|_| value.clone())
+}

@@ -10,6 +10,7 @@ use pyo3::types::{
 };
 
 use crate::errors::raise;
+use crate::number::without_numpy;
 
 /// How deep trees may nest.
 const MAX_DEPTH: usize = 1_000;
@@ -258,6 +259,7 @@ impl Literal {
 
 fn literal_of(literal: &Bound<'_, PyAny>, field: &DataField) -> PyResult<Literal> {
     let py = literal.py();
+    let literal = &without_numpy(literal);
     if literal.is_none() {
         return Err(invalid(py, format!("None is no literal for column {}; use isNull or isNotNull", field.name)));
     }

@@ -203,7 +203,8 @@ impl PyTableWrite {
     /// Writes a batch whose columns are those of the table, by order, name and type; `bucket` names the bucket of a
     /// fixed-bucket table.
     #[pyo3(signature = (batch, bucket=None))]
-    fn write_arrow(&self, py: Python<'_>, batch: &Bound<'_, PyAny>, bucket: Option<i32>) -> PyResult<()> {
+    fn write_arrow(&self, py: Python<'_>, batch: &Bound<'_, PyAny>, bucket: Option<Bound<'_, PyAny>>) -> PyResult<()> {
+        let bucket = bucket.map(|bucket| whole("bucket", &bucket, None)).transpose()?;
         self.check_open(py)?;
         arrow::for_each_batch(batch, |batch| {
             let write = self.write.clone();

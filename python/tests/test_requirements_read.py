@@ -476,6 +476,17 @@ def test_numbers_of_numpy_are_numbers(env):
     numpy = pytest.importorskip("numpy")
     env.sql("CREATE TABLE paimon.db.s (id INT)")
     env.table("s").new_read_builder().with_limit(numpy.int64(1)).new_incremental_scan(numpy.int32(0), numpy.int64(0))
+    env.sql("INSERT INTO paimon.db.s VALUES (1), (2)")
+    for literal in (numpy.int64(2), numpy.uint8(2)):
+        assert env.read(env.table("s"), filter={"method": "equal", "field": "id", "literals": [literal]}) == [(2,)]
+    for wrong in (numpy.float32(2), numpy.array([2]), numpy.bool_(True)):
+        with pytest.raises(ValueError, match="no literal for column id"):
+            env.table("s").new_read_builder().with_filter({"method": "equal", "field": "id", "literals": [wrong]})
+    writer = env.table("s").new_batch_write_builder().new_write()
+    batch = pa.record_batch([pa.array([1], pa.int32())], names=["id"])
+    for bucket, error in ((1 << 31, ValueError), (1 << 70, ValueError), (True, TypeError), ("1", TypeError)):
+        with pytest.raises(error):
+            writer.write_arrow(batch, bucket=bucket)
     for wrong in (True, 1.0, "1", numpy.float64(1)):
         with pytest.raises(TypeError, match="the limit is an int"):
             env.table("s").new_read_builder().with_limit(wrong)

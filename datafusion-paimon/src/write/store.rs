@@ -11,6 +11,7 @@ use datafusion::arrow::array::{
 };
 use datafusion::arrow::compute::{CastOptions, SortOptions, cast_with_options};
 use datafusion::arrow::datatypes::{DataType, Field, Float32Type, Float64Type, Int64Type, TimeUnit};
+use datafusion::arrow::error::ArrowError;
 use datafusion::arrow::util::display::array_value_to_string;
 use paimon_core::types::field_from_arrow;
 use paimon_core::{Error, Result};
@@ -28,7 +29,7 @@ pub(crate) fn store(array: &ArrayRef, column: &str, target: &DataType) -> Result
         let text = Arc::new(shortest_texts(array)?) as ArrayRef;
         return strict(&text, column, target);
     }
-    let stored = strict(&floored(array, target)?, column, target)?;
+    let stored = strict(&floored(array, column, target)?, column, target)?;
     if source.is_floating() && *target == DataType::Float32 {
         check_range(array, &stored, column, target)?;
     }
@@ -76,7 +77,10 @@ fn strict(array: &ArrayRef, column: &str, target: &DataType) -> Result<ArrayRef>
 
 /// Timestamps without the digits that `target` does not have: the engine would cut them towards 1970, Java does towards
 /// the past.
-fn floored(array: &ArrayRef, target: &DataType) -> Result<ArrayRef> {
+///
+/// # Errors
+/// `SchemaMismatch` naming the column for one next to the smallest number.
+fn floored(array: &ArrayRef, column: &str, target: &DataType) -> Result<ArrayRef> {
     let source = array.data_type();
     if let (DataType::Timestamp(from, _), DataType::Timestamp(to, _)) = (source, target) {
         let step = per_second(*from) / per_second(*to);
@@ -84,9 +88,13 @@ fn floored(array: &ArrayRef, target: &DataType) -> Result<ArrayRef> {
             return Ok(Arc::clone(array));
         }
         let numbers = cast_with_options(array, &DataType::Int64, &CastOptions::default())?;
-        let floor = |number: i64| number.checked_sub(number.rem_euclid(step)).unwrap_or(number);
-        let numbers = Arc::new(numbers.as_primitive::<Int64Type>().unary::<_, Int64Type>(floor)) as ArrayRef;
-        return Ok(cast_with_options(&numbers, source, &CastOptions::default())?);
+        let floor = |number: i64| {
+            let floored = number.checked_sub(number.rem_euclid(step));
+            floored.ok_or_else(|| ArrowError::ComputeError(format!("the timestamp {number} is out of range")))
+        };
+        let numbers = numbers.as_primitive::<Int64Type>().try_unary::<_, Int64Type, _>(floor);
+        let numbers = numbers.map_err(|e| Error::schema_mismatch(format!("column {column}: {e}")))?;
+        return Ok(cast_with_options(&(Arc::new(numbers) as ArrayRef), source, &CastOptions::default())?);
     }
     match (parts(source), parts(target)) {
         (Some(from), Some(to)) if from.len() == to.len() => {
@@ -95,8 +103,8 @@ fn floored(array: &ArrayRef, target: &DataType) -> Result<ArrayRef> {
                 return Ok(Arc::clone(array));
             }
             let children = data.child_data().iter().zip(to);
-            let children =
-                children.map(|(child, part)| Ok(floored(&make_array(child.clone()), part.data_type())?.to_data()));
+            let children = children
+                .map(|(child, part)| Ok(floored(&make_array(child.clone()), column, part.data_type())?.to_data()));
             let children = children.collect::<Result<Vec<_>>>()?;
             Ok(make_array(data.into_builder().child_data(children).build()?))
         }
@@ -272,11 +280,12 @@ mod tests {
 
     #[test]
     fn digits_of_timestamps_are_cut_towards_the_past() {
-        let micros = vec![Some(-1), Some(-1_000), Some(-1_001), None, Some(1_999), Some(i64::MIN)];
+        let micros = vec![Some(-1), Some(-1_000), Some(-1_001), None, Some(1_999)];
         let milli = DataType::Timestamp(TimeUnit::Millisecond, None);
-        let expected = [Some(-1), Some(-1), Some(-2), None, Some(1), Some(i64::MIN / 1_000)];
+        let expected = [Some(-1), Some(-1), Some(-2), None, Some(1)];
         let flat = stores(TimestampMicrosecondArray::from(micros.clone()), milli.clone()).unwrap();
         assert_eq!(flat.as_primitive::<TimestampMillisecondType>().iter().collect::<Vec<_>>(), expected);
+        refused(TimestampMicrosecondArray::from(vec![i64::MIN]), milli.clone(), "out of range");
         let field = |data_type| Fields::from(vec![Field::new("x", data_type, true)]);
         let column = Arc::new(TimestampMicrosecondArray::from(micros)) as ArrayRef;
         let row = StructArray::new(field(column.data_type().clone()), vec![column], None).slice(2, 3);

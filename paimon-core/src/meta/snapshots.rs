@@ -155,23 +155,7 @@ impl Snapshots {
     /// # Errors
     /// `PermissionDenied`, `Storage` or `Corrupt`.
     pub async fn at_or_before(&self, time_ms: i64) -> Result<Option<Snapshot>> {
-        let (Some(mut low), Some(mut high)) = (self.earliest_id().await?, self.latest_id().await?) else {
-            return Ok(None);
-        };
-        let mut found = None;
-        while low <= high {
-            let middle = low + (high - low) / 2;
-            match self.find(middle).await? {
-                Some(snapshot) if snapshot.time_millis > time_ms => high = middle - 1,
-                Some(snapshot) => {
-                    low = middle + 1;
-                    found = Some(snapshot);
-                }
-                // It expired meanwhile, and with it everything before it.
-                None => low = middle + 1,
-            }
-        }
-        Ok(found)
+        Ok(self.around(|snapshot| snapshot.time_millis <= time_ms).await?.0)
     }
 
     /// The first snapshot committed at or after this time.
@@ -179,22 +163,31 @@ impl Snapshots {
     /// # Errors
     /// `PermissionDenied`, `Storage` or `Corrupt`.
     pub async fn at_or_after(&self, time_ms: i64) -> Result<Option<Snapshot>> {
+        Ok(self.around(|snapshot| snapshot.time_millis < time_ms).await?.1)
+    }
+
+    /// The last snapshot that is early, and the first that is not, found by halving.
+    async fn around(&self, is_early: impl Fn(&Snapshot) -> bool) -> Result<(Option<Snapshot>, Option<Snapshot>)> {
+        let (mut early, mut late) = (None, None);
         let (Some(mut low), Some(mut high)) = (self.earliest_id().await?, self.latest_id().await?) else {
-            return Ok(None);
+            return Ok((early, late));
         };
-        let mut found = None;
         while low <= high {
             let middle = low + (high - low) / 2;
             match self.find(middle).await? {
-                Some(snapshot) if snapshot.time_millis >= time_ms => {
+                Some(snapshot) if !is_early(&snapshot) => {
                     high = middle - 1;
-                    found = Some(snapshot);
+                    late = Some(snapshot);
                 }
-                // One that expired meanwhile is too early as well.
-                _ => low = middle + 1,
+                Some(snapshot) => {
+                    low = middle + 1;
+                    early = Some(snapshot);
+                }
+                // It expired meanwhile, and with it everything before it.
+                None => low = middle + 1,
             }
         }
-        Ok(found)
+        Ok((early, late))
     }
 
     /// The first snapshot with at least this watermark. A snapshot without watermark stands where the one before it does,

@@ -123,6 +123,9 @@ pub(crate) fn check_option(key: &str, value: &str) -> paimon_core::Result<()> {
     }
     let options: Options = [(option, value)].into_iter().collect();
     check_values(&options)?;
+    if (option.ends_with(".num-retained.min") || option.ends_with(".num-retained.max")) && value.trim() == "0" {
+        return Err(Error::invalid_config(format!("the option '{option}' must be at least 1")));
+    }
     check_format_names(&options)?;
     // A mode may wait for its selector.
     if option != SCAN_MODE.key {
@@ -150,6 +153,7 @@ mod tests {
             ("scan.timestamp", "nope", "scan.timestamp"),
             ("incremental-between", "x", "incremental-between"),
             ("path", "/x", "fixed"),
+            ("snapshot.num-retained.max", "0", "at least 1"),
             ("bucket", "2", "fixed"),
             ("merge-engine", "aggregation", "fixed"),
             ("c.d.t.primary-key", "a", "fixed"),
