@@ -68,3 +68,17 @@ def test_blanks_of_char_in_orc(java):
         builder = table.table("p").new_read_builder().with_filter({"method": method, "field": "c", "literals": [""]})
         assert sum(b.num_rows for b in builder.new_read().read(builder.new_scan().plan().splits())) == 1
     assert table.rows("SELECT count(*) FROM p WHERE c = ''") == [(1,)]
+
+
+@pytest.mark.parametrize("table, column", [("a", "f32"), ("p", "f32")])
+def test_nan_is_above_every_number_also_where_bounds_leave_it_out(java, table, column):
+    tables = java("types_orc")
+    handle = tables.table(table)
+    rows = [value for batch in handle.new_read_builder().new_read().read(handle.new_read_builder().new_scan().plan().splits()) for value in batch.column(column).to_pylist()]
+    expected = sum(1 for value in rows if value is not None and (math.isnan(value) or value > 2.0))
+    assert any(value is not None and math.isnan(value) for value in rows)
+    builder = handle.new_read_builder()
+    builder.with_filter({"method": "greaterThan", "field": column, "literals": [2.0]})
+    found = sum(batch.num_rows for batch in builder.new_read().read(builder.new_scan().plan().splits()))
+    assert found == expected
+    assert tables.rows(f"SELECT count(*) FROM {table} WHERE {column} > 2.0") == [(expected,)]

@@ -62,10 +62,11 @@ fn safe_min(min: Option<Datum>) -> Option<Datum> {
     }
 }
 
+/// Writers leave NaN, which is above every number, out of their bounds: no number is an upper bound.
 fn safe_max(max: Option<Datum>) -> Option<Datum> {
     match max? {
-        Datum::Float(0.0) => Some(Datum::Float(0.0)),
-        Datum::Double(0.0) => Some(Datum::Double(0.0)),
+        Datum::Float(_) => Some(Datum::Float(f32::NAN)),
+        Datum::Double(_) => Some(Datum::Double(f64::NAN)),
         other => Some(other),
     }
 }

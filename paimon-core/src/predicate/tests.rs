@@ -345,6 +345,13 @@ fn nan_and_zero_bounds_are_safe() {
         keeps(b.not_equal("d", d(zero)), range(other, other), true);
     }
     keeps(b.less_than("d", d(0.0)), range(1.0, 2.0), false);
+    // NaN is above every number, and ORC leaves it out of bounds.
+    keeps(b.greater_than("d", d(2.0)), range(1.0, 1.5), true);
+    keeps(b.greater_or_equal("d", d(f64::INFINITY)), range(1.0, 1.5), true);
+    keeps(b.between("d", d(2.0), d(f64::NAN)), range(1.0, 1.5), true);
+    keeps(b.not_between("d", d(0.0), d(2.0)), range(1.0, 1.5), true);
+    keeps(b.not_equal("d", d(1.5)), range(1.5, 1.5), true);
+    keeps(b.between("d", d(-2.0), d(0.5)), range(1.0, 1.5), false);
 }
 
 fn any_value(name: &'static str) -> BoxedStrategy<Datum> {

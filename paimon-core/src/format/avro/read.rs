@@ -98,7 +98,7 @@ impl Reader {
         match &self.selected {
             Some(rows) if rows.len() != self.at => {
                 let (selected, found) = (rows.len(), self.at);
-                Err(Error::internal(format!("the selection has {selected} rows, but the file has {found}")))
+                Err(Error::corrupt(format!("the file has {found} rows, but {selected} by its metadata")))
             }
             _ => Ok(()),
         }
@@ -110,7 +110,7 @@ impl Reader {
         let mask = match &self.selected {
             Some(rows) if end > rows.len() => {
                 let selected = rows.len();
-                return Err(Error::internal(format!("the selection has {selected} rows, fewer than the file")));
+                return Err(Error::corrupt(format!("the file has more than the {selected} rows of its metadata")));
             }
             Some(rows) => Some(rows.slice(self.at, block.rows)),
             None => None,

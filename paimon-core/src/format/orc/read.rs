@@ -66,7 +66,7 @@ impl Reader {
         let found = footer.rows()?;
         if let Some(rows) = request.rows.as_ref().filter(|rows| rows.len() != found) {
             let selected = rows.len();
-            return Err(Error::internal(format!("the selection has {selected} rows, but the file has {found}")));
+            return Err(Error::corrupt(format!("the file has {found} rows, but {selected} by its metadata")));
         }
         let nodes = request.columns.iter().map(|c| Node::column(&footer, c)).collect::<Result<Vec<_>>>()?;
         let mut wanted = vec![false; footer.types.len()];

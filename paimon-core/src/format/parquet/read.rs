@@ -146,7 +146,7 @@ impl Selection {
         match &request.rows {
             Some(rows) if rows.len() != start => {
                 let found = rows.len();
-                Err(Error::internal(format!("the selection has {found} rows, but the file has {start}")))
+                Err(Error::corrupt(format!("the file has {start} rows, but {found} by its metadata")))
             }
             _ => Ok(Self { groups, row_counts }),
         }
@@ -177,7 +177,7 @@ impl Selection {
 fn part(rows: &BooleanBuffer, start: usize, count: usize) -> Result<RowSelection> {
     if start + count > rows.len() {
         let found = rows.len();
-        return Err(Error::internal(format!("the selection has {found} rows, fewer than the file")));
+        return Err(Error::corrupt(format!("the file has more than the {found} rows of its metadata")));
     }
     Ok(RowSelection::from_filters(&[BooleanArray::new(rows.slice(start, count), None)]))
 }
