@@ -6,6 +6,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::error::{Error, Result};
@@ -36,8 +37,17 @@ impl CatalogOptions {
 }
 
 /// Options by key. Ordered by key; `Debug` hides secrets.
-#[derive(Clone, Default, PartialEq, Eq)]
-pub struct Options(BTreeMap<String, String>);
+#[derive(Clone, Default)]
+pub struct Options {
+    values: BTreeMap<String, String>,
+    /// The file that holds options, for errors about those that still have the value they have there.
+    stored: Option<Arc<Stored>>,
+}
+
+struct Stored {
+    file: String,
+    values: BTreeMap<String, String>,
+}
 
 impl Options {
     /// No options.
@@ -45,45 +55,56 @@ impl Options {
         Self::default()
     }
 
+    /// The options that `file` holds, which errors about them name.
+    pub(crate) fn stored_in(file: String, values: &BTreeMap<String, String>) -> Self {
+        let stored = Arc::new(Stored { file, values: values.clone() });
+        Self { values: values.clone(), stored: Some(stored) }
+    }
+
+    /// Other values of the same origin.
+    pub(crate) fn with_values(&self, values: BTreeMap<String, String>) -> Self {
+        Self { values, stored: self.stored.clone() }
+    }
+
     /// Sets `key` to `value`, replacing what was set.
     pub fn set(&mut self, key: impl Into<String>, value: impl Into<String>) -> &mut Self {
-        self.0.insert(key.into(), value.into());
+        self.values.insert(key.into(), value.into());
         self
     }
 
     /// Removes `key`.
     pub fn remove(&mut self, key: &str) -> Option<String> {
-        self.0.remove(key)
+        self.values.remove(key)
     }
 
     /// The text of exactly this key.
     pub fn get(&self, key: &str) -> Option<&str> {
-        self.0.get(key).map(String::as_str)
+        self.values.get(key).map(String::as_str)
     }
 
     /// Whether exactly this key is set.
     pub fn contains(&self, key: &str) -> bool {
-        self.0.contains_key(key)
+        self.values.contains_key(key)
     }
 
     /// Keys and values, ordered by key.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.0.iter().map(|(k, v)| (k.as_str(), v.as_str()))
+        self.values.iter().map(|(k, v)| (k.as_str(), v.as_str()))
     }
 
     /// Whether nothing is set.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.values.is_empty()
     }
 
     /// The number of keys.
     pub fn len(&self) -> usize {
-        self.0.len()
+        self.values.len()
     }
 
     /// The options as a map.
     pub fn to_map(&self) -> BTreeMap<String, String> {
-        self.0.clone()
+        self.values.clone()
     }
 
     /// The text of a typed key: the key, then its older names.
@@ -97,9 +118,18 @@ impl Options {
     /// `InvalidConfig` naming the key if the text does not parse.
     pub fn find<T>(&self, key: &OptionKey<T>) -> Result<Option<T>> {
         let Some(text) = self.text(key).or(key.default) else { return Ok(None) };
-        (key.parse)(text).map(Some).map_err(|e| {
-            Error::invalid_config(format!("could not parse value '{text}' for option '{}': {}", key.key, e.message()))
-        })
+        (key.parse)(text).map(Some).map_err(|e| self.unreadable(text, key.key, key.fallbacks, &e))
+    }
+
+    fn unreadable(&self, text: &str, key: &str, older: &[&str], reason: &Error) -> Error {
+        let message = format!("could not parse value '{text}' for option '{key}': {}", reason.message());
+        let error = Error::invalid_config(message);
+        let is_of =
+            |stored: &Stored| [&[key], older].concat().iter().any(|k| stored.values.get(*k).is_some_and(|t| t == text));
+        match &self.stored {
+            Some(stored) if is_of(stored) => error.with_context("file", &stored.file),
+            _ => error,
+        }
     }
 
     /// Checks the values of those of these keys that are set.
@@ -107,11 +137,9 @@ impl Options {
     /// # Errors
     /// `InvalidConfig` naming the first key whose value fails the check.
     pub(crate) fn check_each(&self, keys: &[&str], check: impl Fn(&str) -> Result<()>) -> Result<()> {
-        keys.iter().filter_map(|key| Some((key, self.get(key)?))).try_for_each(|(key, text)| {
-            check(text).map_err(|e| {
-                Error::invalid_config(format!("could not parse value '{text}' for option '{key}': {}", e.message()))
-            })
-        })
+        keys.iter()
+            .filter_map(|key| Some((key, self.get(key)?)))
+            .try_for_each(|(key, text)| check(text).map_err(|e| self.unreadable(text, key, &[], &e)))
     }
 
     /// The value of a typed key that has a default.
@@ -129,9 +157,17 @@ impl fmt::Debug for Options {
     }
 }
 
+impl PartialEq for Options {
+    fn eq(&self, other: &Self) -> bool {
+        self.values == other.values
+    }
+}
+
+impl Eq for Options {}
+
 impl<K: Into<String>, V: Into<String>> FromIterator<(K, V)> for Options {
     fn from_iter<I: IntoIterator<Item = (K, V)>>(iter: I) -> Self {
-        Self(iter.into_iter().map(|(k, v)| (k.into(), v.into())).collect())
+        iter.into_iter().map(|(k, v)| (k.into(), v.into())).collect::<BTreeMap<_, _>>().into()
     }
 }
 
@@ -143,7 +179,7 @@ impl From<HashMap<String, String>> for Options {
 
 impl From<BTreeMap<String, String>> for Options {
     fn from(map: BTreeMap<String, String>) -> Self {
-        Self(map)
+        Self { values: map, stored: None }
     }
 }
 

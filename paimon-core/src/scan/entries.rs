@@ -11,14 +11,10 @@ use futures::stream::{self, StreamExt, TryStreamExt};
 
 use super::partitions::Partitions;
 use crate::error::{Error, Result, ResultExt};
-use crate::options::Options;
 use crate::predicate::{ColumnStats, Predicate, may_match};
-use crate::spec::{EntryKind, ManifestEntry, ManifestFileMeta, Snapshot};
+use crate::spec::{EntryKind, ManifestEntry, ManifestFileMeta, SCAN_MANIFEST_PARALLELISM, Snapshot};
 use crate::table::Table;
 use crate::types::RowType;
-
-/// Manifests that are read at once unless `scan.manifest.parallelism` says otherwise.
-const MANIFEST_PARALLELISM: usize = 8;
 
 /// The live files of a snapshot in the order of its manifests, as ADD entries. With a filter, partitions of which no row
 /// can pass are left out; its tests of other columns count only as far as they decide on a partition.
@@ -88,24 +84,12 @@ impl ManifestScope {
     }
 }
 
-fn parallelism(options: &Options) -> Result<usize> {
-    match options.get("scan.manifest.parallelism") {
-        None => Ok(MANIFEST_PARALLELISM),
-        Some(text) => match text.trim().parse() {
-            Ok(n) if n > 0 => Ok(n),
-            _ => Err(Error::invalid_config(format!(
-                "could not parse value '{text}' for option 'scan.manifest.parallelism': expected a positive number"
-            ))),
-        },
-    }
-}
-
 /// The entries of the manifests, in their order.
 pub(super) async fn read_manifests(
     table: &Table,
     selected: Vec<ManifestFileMeta>,
 ) -> Result<Vec<Arc<Vec<ManifestEntry>>>> {
-    let parallelism = parallelism(table.options())?;
+    let parallelism = table.options().value(&SCAN_MANIFEST_PARALLELISM)?;
     let manifests = table.manifests();
     stream::iter(selected)
         .map(|meta| {

@@ -78,7 +78,7 @@ const SWITCHES: [&str; 67] = [
 ];
 
 /// Options that are integers.
-const INTEGERS: [&str; 41] = [
+const INTEGERS: [&str; 40] = [
     "clustering.history-partition.limit",
     "commit.strict-mode.last-safe-snapshot",
     "cross-partition-upsert.bootstrap-parallelism",
@@ -106,7 +106,6 @@ const INTEGERS: [&str; 41] = [
     "postpone.batch-write-fixed-bucket.rescale-load-factor",
     "postpone.default-bucket-num",
     "postpone.target-row-num-per-bucket",
-    "scan.manifest.parallelism",
     "scan.max-splits-per-task",
     "sort-compaction.local-sample.magnification",
     "sort-spill-threshold",

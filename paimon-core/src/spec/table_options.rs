@@ -205,6 +205,8 @@ keys! {
     STATS_KEEP_FIRST_N: i32 = "metadata.stats-keep-first-n-columns", Some("-1"), parse_number;
     /// Rows of a batch that is read.
     READ_BATCH_SIZE: usize = "read.batch-size", Some("8192"), parse_count;
+    /// Manifests that a plan reads at once.
+    SCAN_MANIFEST_PARALLELISM: usize = "scan.manifest.parallelism", Some("8"), parse_count;
     /// Codec of manifests.
     MANIFEST_COMPRESSION: String = "manifest.compression", Some("zstd"), parse_text;
     /// Size of a full manifest.

@@ -51,7 +51,7 @@ impl Table {
     ) -> Self {
         let branch = identifier.branch().unwrap_or("main").to_owned();
         let paths = TablePaths::new(location, branch);
-        let options = Options::from(schema.options.clone());
+        let options = stored_options(&paths, &schema);
         let schemas = Schemas::new(io.clone(), paths.clone());
         Self(Arc::new(Inner {
             identifier,
@@ -318,7 +318,7 @@ impl Table {
             let name = self.identifier().to_string();
             return Err(Error::not_found(Entity::Branch, format!("branch {branch} of table {name} does not exist")));
         };
-        let options = Options::from(schema.options.clone());
+        let options = stored_options(&paths, &schema);
         Ok(Self(Arc::new(Inner { paths, schema, schemas, options, pinned: None, ..self.0.as_ref().clone() })))
     }
 
@@ -328,7 +328,7 @@ impl Table {
     /// `NotFound(Table)` if it was dropped; `Storage` or `Corrupt`.
     pub async fn refresh(&self) -> Result<Self> {
         let schema = self.schemas().latest().await?.ok_or_else(|| self.identifier().not_found())?;
-        let options = Options::from(schema.options.clone());
+        let options = stored_options(self.paths(), &schema);
         Ok(Self(Arc::new(Inner { schema, options, pinned: None, ..self.0.as_ref().clone() })))
     }
 
@@ -368,4 +368,9 @@ impl Table {
     pub fn new_compact_builder(&self) -> CompactBuilder {
         CompactBuilder::new(self.clone())
     }
+}
+
+/// The options of a schema that was read from its file.
+fn stored_options(paths: &TablePaths, schema: &TableSchema) -> Options {
+    Options::stored_in(paths.schema(schema.id), &schema.options)
 }

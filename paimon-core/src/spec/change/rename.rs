@@ -39,7 +39,7 @@ pub(crate) fn options_of_then(options: &Options, now: &TableSchema, then: &Table
             };
         }
     }
-    all.into()
+    options.with_values(all)
 }
 
 fn renamed(key: &str, value: &str, names: &HashMap<&str, &str>) -> (String, String) {
