@@ -58,7 +58,7 @@ fn declare(plan: &Arc<dyn ExecutionPlan>, partitions: usize) -> Result<Option<Ar
 }
 
 /// Adds the rule to those of a session.
-pub(crate) fn add_to(optimizer: &mut PhysicalOptimizer) {
+pub(super) fn add_to(optimizer: &mut PhysicalOptimizer) {
     let at = optimizer.rules.iter().position(|rule| rule.name() == BEFORE).unwrap_or(0);
     optimizer.rules.insert(at, Arc::new(BucketPartitioning));
 }

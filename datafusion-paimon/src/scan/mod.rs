@@ -19,7 +19,13 @@ mod source;
 mod splits_exec;
 mod statistics;
 mod store;
+mod text_keys;
 
-pub(crate) use bucket_partitioning::add_to;
 pub(crate) use planner::{ScanRequest, plan, plan_log};
 pub(crate) use splits_exec::RowShape;
+
+/// Adds the rules for our scans to those of a session.
+pub(crate) fn add_to(optimizer: &mut datafusion::physical_optimizer::optimizer::PhysicalOptimizer) {
+    bucket_partitioning::add_to(optimizer);
+    text_keys::add_to(optimizer);
+}

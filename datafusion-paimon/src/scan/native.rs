@@ -13,7 +13,7 @@ use datafusion::common::stats::Precision;
 use datafusion::common::{ColumnStatistics, ScalarValue, Statistics};
 use datafusion::datasource::listing::PartitionedFile;
 use datafusion::datasource::physical_plan::parquet::CachedParquetFileReaderFactory;
-use datafusion::datasource::physical_plan::{FileGroup, FileScanConfigBuilder, ParquetSource};
+use datafusion::datasource::physical_plan::{FileGroup, FileScanConfigBuilder};
 use datafusion::datasource::source::DataSourceExec;
 use datafusion::datasource::table_schema::TableSchema as EngineSchema;
 use datafusion::error::Result;
@@ -37,7 +37,7 @@ use super::explain::ScanInfo;
 use super::faults::FullPath;
 use super::living;
 use super::rows::{ChosenBy, RowChoice};
-use super::source::PaimonParquetSource;
+use super::source::{PaimonParquetSource, parquet_source};
 use super::statistics::{FileStatistics, of_partition_value, without_deleted};
 use super::store;
 use crate::error::to_datafusion;
@@ -243,12 +243,7 @@ impl<'a> NativeScan<'a> {
                 projection.push(schema.table_schema().fields().len() - 1);
                 files.iter_mut().for_each(with_marked_rows);
             }
-            let mut source = ParquetSource::new(schema.clone())
-                .with_table_parquet_options(options.clone())
-                .with_parquet_file_reader_factory(Arc::clone(&readers) as _);
-            if let Some(hint) = options.global.metadata_size_hint {
-                source = source.with_metadata_size_hint(hint);
-            }
+            let mut source = parquet_source(schema.clone(), &options, Some(Arc::clone(&readers) as _));
             if let Some(predicate) = &request.predicate {
                 source = source.with_predicate(predicate(schema.table_schema())?);
             }

@@ -7,10 +7,11 @@
 use std::fmt;
 use std::sync::Arc;
 
-use datafusion::arrow::datatypes::{DataType, SchemaRef};
-use datafusion::common::config::ConfigOptions;
+use datafusion::arrow::datatypes::{DataType, Schema, SchemaRef};
+use datafusion::common::config::{ConfigOptions, TableParquetOptions};
 use datafusion::common::tree_node::TreeNodeRecursion;
 use datafusion::datasource::listing::PartitionedFile;
+use datafusion::datasource::physical_plan::parquet::ParquetFileReaderFactory;
 use datafusion::datasource::physical_plan::{FileOpener, FileScanConfig, FileSource, ParquetSource};
 use datafusion::datasource::table_schema::TableSchema;
 use datafusion::error::Result;
@@ -42,8 +43,66 @@ impl PaimonParquetSource {
         Self { inner: Arc::new(inner), info, rows }
     }
 
+    /// The same source with these columns of its projection, which are text, as views; `None` if they are used otherwise too
+    /// or do not come from files.
+    ///
+    /// # Errors
+    /// Those of the engine.
+    pub(super) fn with_views(&self, columns: &[usize]) -> Result<Option<Self>> {
+        let (Some(inner), Some(projection)) = (self.inner.downcast_ref::<ParquetSource>(), self.inner.projection())
+        else {
+            return Ok(None);
+        };
+        let old = inner.table_schema();
+        let mut fields = old.file_schema().fields().to_vec();
+        for column in columns {
+            let mut others = projection.as_ref().iter().enumerate().filter(|(i, _)| i != column).map(|(_, p)| &p.expr);
+            let Some(found) = projection.as_ref().get(*column).and_then(|p| p.expr.downcast_ref::<Column>()) else {
+                return Ok(None);
+            };
+            let reads = |expr: &Arc<dyn PhysicalExpr>| collect_columns(expr).iter().any(|c| c.name() == found.name());
+            if others.any(reads) || inner.filter().is_some_and(|filter| reads(&filter)) {
+                return Ok(None);
+            }
+            let Some(field) = fields.get_mut(found.index()).filter(|field| field.data_type() == &DataType::Utf8) else {
+                return Ok(None);
+            };
+            *field = Arc::new(field.as_ref().clone().with_data_type(DataType::Utf8View));
+        }
+        let file_schema = Schema::new_with_metadata(fields, old.file_schema().metadata().clone());
+        let schema = TableSchema::builder(Arc::new(file_schema))
+            .with_table_partition_cols(old.table_partition_cols().clone())
+            .with_virtual_columns(old.virtual_columns().clone())
+            .build();
+        let changed =
+            parquet_source(schema, inner.table_parquet_options(), inner.parquet_file_reader_factory().cloned());
+        let changed = match inner.filter() {
+            Some(filter) => changed.with_predicate(filter),
+            None => changed,
+        };
+        let Some(changed) = changed.try_pushdown_projection(projection)? else { return Ok(None) };
+        self.info.report(changed.metrics());
+        Ok(Some(Self { inner: changed, info: Arc::clone(&self.info), rows: self.rows.clone() }))
+    }
+
     fn wrap(&self, inner: Arc<dyn FileSource>) -> Arc<dyn FileSource> {
         Arc::new(Self { inner, info: Arc::clone(&self.info), rows: self.rows.clone() })
+    }
+}
+
+/// The engine's source with the options of a session.
+pub(super) fn parquet_source(
+    schema: TableSchema,
+    options: &TableParquetOptions,
+    readers: Option<Arc<dyn ParquetFileReaderFactory>>,
+) -> ParquetSource {
+    let mut source = ParquetSource::new(schema).with_table_parquet_options(options.clone());
+    if let Some(readers) = readers {
+        source = source.with_parquet_file_reader_factory(readers);
+    }
+    match options.global.metadata_size_hint {
+        Some(hint) => source.with_metadata_size_hint(hint),
+        None => source,
     }
 }
 

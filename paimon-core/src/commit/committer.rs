@@ -178,6 +178,10 @@ impl Committer<'_> {
     /// succeed twice.
     async fn publish(&self, snapshot: Snapshot, base: Option<&Snapshot>, changes: &Changes) -> Result<Outcome> {
         let snapshots = self.table.snapshots();
+        if base.is_none() {
+            // No snapshot shows that this is still the table that the manifests were written for.
+            self.table.check_alive().await?;
+        }
         let mut unknown = 0;
         loop {
             match self.table.publisher().publish(&snapshots, &snapshot, base).await {
