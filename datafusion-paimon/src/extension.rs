@@ -104,7 +104,8 @@ impl Extension {
 }
 
 /// Installs the extension into a session that is being built: its catalogs, table functions, `CREATE EXTERNAL TABLE ..
-/// STORED AS PAIMON`, the options `paimon.*` and a rule that spares shuffles over the keys of buckets. What the builder holds already stays.
+/// STORED AS PAIMON`, the options `paimon.*` and two rules for plans: one spares shuffles over the keys of buckets, one has text
+/// that is grouped by read as views. What the builder holds already stays.
 ///
 /// # Errors
 /// `InvalidInput` if an extension is installed already.

@@ -95,6 +95,7 @@ fn passes_on(plan: &Plan) -> bool {
         || is::<FilterExec>(plan)
         || is::<GlobalLimitExec>(plan)
         || is::<LocalLimitExec>(plan)
+        || plan.downcast_ref::<AggregateExec>().is_some_and(|a| a.mode().output_mode() == AggregateOutputMode::Partial)
 }
 
 fn with_children(plan: &Plan, children: Vec<Plan>) -> Result<Plan> {
@@ -123,7 +124,13 @@ fn aggregation(plan: &Plan) -> Result<Option<Plan>> {
         return Ok(None);
     }
     let Some(first) = current.downcast_ref::<AggregateExec>() else { return Ok(None) };
-    let keys = text_keys(first);
+    let mut keys = Vec::new();
+    for key in text_keys(first) {
+        // Values of a partition are no text of files, for example.
+        if as_views(first.input(), &[key])?.is_some() {
+            keys.push(key);
+        }
+    }
     if keys.is_empty() {
         return Ok(None);
     }

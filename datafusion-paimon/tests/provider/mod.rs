@@ -5,4 +5,5 @@ mod catalog;
 mod contexts;
 mod evolution;
 mod primary_key;
+mod text_keys;
 mod types;
