@@ -10,6 +10,8 @@ use std::sync::{Arc, PoisonError, RwLock};
 use datafusion::common::config::{ConfigEntry, ConfigExtension, ExtensionOptions};
 use datafusion::error::Result;
 use paimon_core::Identifier;
+use paimon_core::meta::Travel;
+use paimon_core::spec::SCAN_MODE;
 
 use crate::error::to_datafusion;
 use crate::sql::check_option;
@@ -52,8 +54,20 @@ impl DynamicOptions {
             .filter_map(|(key, value)| scope(&key, catalog, table).map(|(rank, option)| (rank, option, value)))
             .collect();
         ranked.sort_by_key(|(rank, ..)| *rank);
-        ranked.into_iter().map(|(_, option, value)| (option, Some(value))).collect()
+        let mut all = BTreeMap::new();
+        for rank in ranked.chunk_by(|a, b| a.0 == b.0) {
+            lay_over(&mut all, rank.iter().map(|(_, option, value)| (option.clone(), Some(value.clone()))).collect());
+        }
+        all
     }
+}
+
+/// Lays more specific options over others. A selector among them replaces every selector that was there.
+pub(crate) fn lay_over(all: &mut BTreeMap<String, Option<String>>, specific: BTreeMap<String, Option<String>>) {
+    if Travel::KEYS.iter().any(|key| specific.contains_key(*key)) {
+        all.retain(|key, _| key != SCAN_MODE.key && !Travel::KEYS.contains(&key.as_str()));
+    }
+    all.extend(specific);
 }
 
 /// First words of options that may have four words or more.
@@ -127,5 +141,10 @@ mod tests {
         assert_eq!(of("t")["scan.snapshot-id"].as_deref(), Some("4"));
         assert_eq!(of("u")["read.batch-size"].as_deref(), Some("3"));
         assert_eq!(of("v").len(), 1);
+        // A selector replaces those of wider keys.
+        options.set("scan.tag-name", "5");
+        options.set("scan.mode", "from-snapshot");
+        assert_eq!(of("t").keys().collect::<Vec<_>>(), ["read.batch-size", "scan.snapshot-id"]);
+        assert_eq!(of("v").keys().collect::<Vec<_>>(), ["read.batch-size", "scan.mode", "scan.tag-name"]);
     }
 }

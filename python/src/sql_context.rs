@@ -101,9 +101,10 @@ impl PySqlContext {
 
     /// Runs one statement to its end and gives its batches.
     fn sql<'py>(&self, py: Python<'py>, sql: &Bound<'py, PyAny>) -> PyResult<Vec<Bound<'py, PyAny>>> {
-        let Ok(text) = sql.extract::<String>() else {
+        let Ok(text) = sql.cast::<PyString>() else {
             return Err(PyTypeError::new_err(format!("a statement is a str, found {}", sql.get_type().name()?)));
         };
+        let text = text.to_str()?.to_owned();
         let context = self.context.clone();
         let batches = wait(py, async move {
             let frame = context.sql(&text).await?;

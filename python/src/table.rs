@@ -147,21 +147,23 @@ impl PyTable {
 
     /// The latest snapshot; `None` if there is none.
     fn latest_snapshot(&self, py: Python<'_>) -> PyResult<Option<PySnapshot>> {
-        let snapshots = self.table.snapshots();
-        Ok(wait(py, async move { snapshots.latest().await })?.map(PySnapshot))
+        let table = self.table.clone();
+        let latest = wait(py, async move { table.while_alive(table.snapshots().latest()).await })?;
+        Ok(latest.map(PySnapshot))
     }
 
     /// All snapshots, newest first.
     fn list_snapshots(&self, py: Python<'_>) -> PyResult<Vec<PySnapshot>> {
-        let snapshots = self.table.snapshots();
-        let listed = wait(py, async move { snapshots.list().await })?;
+        let table = self.table.clone();
+        let listed = wait(py, async move { table.while_alive(table.snapshots().list()).await })?;
         Ok(listed.into_iter().rev().map(PySnapshot).collect())
     }
 
     /// All tags by name.
     fn list_tags(&self, py: Python<'_>) -> PyResult<Vec<PyTag>> {
-        let tags = self.table.tags();
-        Ok(wait(py, async move { tags.list().await })?.into_iter().map(PyTag).collect())
+        let table = self.table.clone();
+        let listed = wait(py, async move { table.while_alive(table.tags().list()).await })?;
+        Ok(listed.into_iter().map(PyTag).collect())
     }
 
     /// The partitions that have files, as in their paths.

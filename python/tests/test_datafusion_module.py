@@ -534,6 +534,44 @@ def test_handles_of_a_table_that_was_made_again(env, key):
     assert env.rows("SELECT a, x FROM paimon.db.t") == [(5, "x")]
 
 
+@pytest.mark.parametrize("columns, error, message", [
+    (None, module.NotFoundError, "db.t"),
+    # The same columns, others, other partitions.
+    ("(id INT, v STRING)", module.StateError, "db.t was dropped and made again"),
+    ("(x STRING, y INT)", module.StateError, "db.t was dropped and made again"),
+    ("(id INT, p DECIMAL(30, 2)) PARTITIONED BY (p)", module.StateError, "db.t was dropped and made again"),
+])
+def test_nothing_is_read_through_a_handle_whose_table_is_gone(env, columns, error, message):
+    env.sql("CREATE TABLE paimon.db.t (id INT, v STRING)")
+    for _ in range(2):
+        env.sql("INSERT INTO paimon.db.t VALUES (1, 'a')")
+    table = env.table("t")
+    builder = table.new_read_builder({"consumer-id": "job"})
+    begun, fresh = builder.new_stream_scan(), builder.new_stream_scan()
+    assert begun.plan().snapshot_id() == 2
+    env.sql("DROP TABLE paimon.db.t")
+    if columns:
+        env.sql(f"CREATE TABLE paimon.db.t {columns}")
+        for _ in range(4):
+            env.sql("INSERT INTO paimon.db.t VALUES ('1', 2)")
+        env.table("t").new_compact_builder().execute()
+    for look in (
+        begun.plan,
+        fresh.plan,
+        lambda: begun.notify_checkpoint_complete(begun.checkpoint()),
+        builder.new_scan().plan,
+        table.latest_snapshot,
+        table.list_snapshots,
+        table.list_tags,
+        table.list_partitions,
+        table.partition_stats,
+    ):
+        with pytest.raises(error, match=message):
+            look()
+    assert os.path.exists(env.path("t")) == bool(columns)
+    assert not os.path.exists(env.path("t", "consumer"))
+
+
 def test_a_flipped_bit_in_a_page_of_java_is_an_error(java):
     """Java's writer stores a checksum with every page."""
     table = java("append_unaware")

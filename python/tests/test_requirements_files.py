@@ -198,3 +198,34 @@ def test_py_255_mosaic_is_not_written(env):
         with pytest.raises(module.UnsupportedError, match="mosaic"):
             call()
     assert not glob.glob(env.path("t", "bucket-*")) and env.table("t").latest_snapshot() is None
+
+
+def test_file_indexes_are_listed(java):
+    """System-tables sheet, `$file_indexes`: one row for each index of each data file, from the heads of the files."""
+    table = java("index_bitmap")
+    rows = table.rows('SELECT column_name, index_type, storage_type, record_count, is_empty FROM "t$file_indexes"')
+    assert sorted(rows) == [("color", "bitmap", "FILE", 40, False)] * 2 + [("size", "bitmap", "FILE", 40, False)] * 2
+    for file, path, size, container in table.rows(
+        'SELECT file_path, index_file_path, index_size_in_bytes, index_container_size_in_bytes FROM "t$file_indexes"'
+    ):
+        assert path == file + ".index"
+        assert 0 < size < container == os.path.getsize(path.removeprefix("file:"))
+    assert table.rows('SELECT count(*) FROM "t$file_indexes" VERSION AS OF 1') == [(2,)]
+    assert table.rows('SELECT DISTINCT column_name FROM "t$file_indexes" WHERE index_size_in_bytes = 218') == [("size",)]
+    for path in glob.glob(table.path("t", "bucket-0", "*.index")):
+        with open(path, "r+b") as index:
+            index.truncate(20)
+    with pytest.raises(module.CorruptError, match=r"\.index"):
+        table.rows('SELECT * FROM "t$file_indexes"')
+
+
+def test_embedded_file_indexes_are_listed(java):
+    table, found = java("index_versions"), 0
+    for name in os.listdir(table.path()):
+        for column, path, size, container in table.rows(
+            "SELECT column_name, index_file_path, index_size_in_bytes, index_container_size_in_bytes "
+            f'FROM "{name}$file_indexes" WHERE storage_type = \'EMBEDDED\''
+        ):
+            assert column in ("s", "n") and path is None and 0 < size < container
+            found += 1
+    assert found

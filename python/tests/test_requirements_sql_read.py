@@ -160,6 +160,14 @@ def test_sql_213_order_of_options(t):
     assert t.rows("SELECT count(*) FROM t VERSION AS OF 2") == [(2,)]
     assert t.rows("SELECT count(*) FROM t /*+ OPTIONS('scan.tag-name' = 'first') */") == [(1,)]
     fails(t, "SELECT * FROM t VERSION AS OF 1 /*+ OPTIONS('scan.snapshot-id' = '1') */", ValueError, "both")
+    # A selector for the table replaces one for all tables; two of one rank are too many.
+    t.sql("SET paimon.scan.snapshot-id = 2")
+    t.sql("SET 'paimon.*.*.t.scan.tag-name' = 'first'")
+    assert t.rows("SELECT count(*) FROM t") == [(1,)]
+    t.sql("SET paimon.scan.timestamp-millis = 1")
+    assert t.rows("SELECT count(*) FROM t") == [(1,)]
+    t.sql("RESET 'paimon.*.*.t.scan.tag-name'")
+    fails(t, "SELECT count(*) FROM t", ValueError, "scan.timestamp-millis")
 
 
 def test_sql_214_options_are_checked(t):

@@ -13,12 +13,12 @@ use futures::stream::{self, StreamExt};
 use paimon_core::catalog::CatalogTable;
 use paimon_core::error::Entity;
 use paimon_core::meta::Travel;
-use paimon_core::spec::SCAN_MODE;
 use paimon_core::table::SystemTable;
 use paimon_core::{Error, ErrorKind, Identifier, Table};
 
 use super::provider::PaimonCatalogProvider;
 use crate::blocking;
+use crate::config::lay_over;
 use crate::error::{to_datafusion, unsupported};
 use crate::procedure;
 use crate::table::{
@@ -222,10 +222,7 @@ impl PaimonCatalogProvider {
     ) -> paimon_core::Result<Table> {
         let table = self.catalog.get_table(identifier).await?;
         let mut all = self.options.for_table(&self.name, identifier);
-        if Travel::KEYS.iter().any(|key| options.contains_key(*key)) {
-            all.retain(|key, _| key != SCAN_MODE.key && !Travel::KEYS.contains(&key.as_str()));
-        }
-        all.extend(options.clone());
+        lay_over(&mut all, options.clone());
         if all.is_empty() { Ok(table) } else { table.with_dynamic_options(&all).await }
     }
 }
@@ -250,7 +247,7 @@ enum System {
 }
 
 /// Names of system tables that exist elsewhere.
-const NOT_BUILT: [&str; 2] = ["row_tracking", "file_indexes"];
+const NOT_BUILT: [&str; 1] = ["row_tracking"];
 
 /// The table behind the name of a system table, and which one it is; `None` for other names.
 fn system_table(identifier: &Identifier) -> paimon_core::Result<Option<(Identifier, System)>> {

@@ -154,7 +154,7 @@ type Plans = Vec<Arc<dyn ExecutionPlan>>;
 async fn read_metadata(table: &Table, scan: &TableScan) -> paimon_core::Result<(Plan, FileSchemas)> {
     match plan_and_schemas(table, scan).await {
         Ok(found) => Ok(found),
-        Err(error) => Err(table.explain_missing(error).await),
+        Err(error) => Err(table.explain_failure(error).await),
     }
 }
 

@@ -106,7 +106,7 @@ impl Committer<'_> {
                 Ok(Outcome::Nothing) => return Ok(None),
                 Ok(Outcome::Lost) => retry.wait().await?,
                 Err(error) if self.is_overtaken(&error, base).await => retry.wait().await?,
-                Err(error) => return Err(self.table.explain_missing(error).await),
+                Err(error) => return Err(self.table.explain_failure(error).await),
             }
         }
     }
@@ -177,14 +177,9 @@ impl Committer<'_> {
     /// Offers a snapshot until it is known who has its id. As a file of that name is written once, the same offer cannot
     /// succeed twice.
     async fn publish(&self, snapshot: Snapshot, base: Option<&Snapshot>, changes: &Changes) -> Result<Outcome> {
-        let snapshots = self.table.snapshots();
-        if base.is_none() {
-            // No snapshot shows that this is still the table that the manifests were written for.
-            self.table.check_alive().await?;
-        }
         let mut unknown = 0;
         loop {
-            match self.table.publisher().publish(&snapshots, &snapshot, base).await {
+            match self.table.publisher().publish(self.table, &snapshot, base).await {
                 Ok(true) => return self.settled(snapshot, base, changes).await,
                 Ok(false) if unknown == 0 => return Ok(Outcome::Lost),
                 // An offer before may have been taken although its answer got lost.

@@ -5,8 +5,8 @@ use std::fmt::Debug;
 use async_trait::async_trait;
 
 use crate::error::Result;
-use crate::meta::Snapshots;
 use crate::spec::Snapshot;
+use crate::table::Table;
 
 /// Makes snapshots visible: the file system by creating the file exclusively, a REST catalog by a request.
 #[async_trait]
@@ -15,8 +15,8 @@ pub trait SnapshotCommit: Send + Sync + Debug {
     /// snapshot was made, is not the snapshot of its id any more.
     ///
     /// # Errors
-    /// `CommitUnknown` if it cannot be told whether the snapshot is visible.
-    async fn publish(&self, snapshots: &Snapshots, snapshot: &Snapshot, base: Option<&Snapshot>) -> Result<bool>;
+    /// As [`Table::check_alive`] if the table is gone, with nothing published; `CommitUnknown` if it cannot be told whether the snapshot is visible.
+    async fn publish(&self, table: &Table, snapshot: &Snapshot, base: Option<&Snapshot>) -> Result<bool>;
 }
 
 /// Publishes through the file system.
@@ -25,13 +25,15 @@ pub struct FileSystemCommit;
 
 #[async_trait]
 impl SnapshotCommit for FileSystemCommit {
-    async fn publish(&self, snapshots: &Snapshots, snapshot: &Snapshot, base: Option<&Snapshot>) -> Result<bool> {
+    async fn publish(&self, table: &Table, snapshot: &Snapshot, base: Option<&Snapshot>) -> Result<bool> {
+        let snapshots = table.snapshots();
         // Without its base the snapshot comes too late: that has expired, or a rollback took it and others have used its id.
         if let Some(base) = base
             && !snapshots.holds(base).await?
         {
             return snapshots.is_published(snapshot).await;
         }
-        snapshots.publish(snapshot).await
+        // Manifests were written for this table, not for one that has its name by now.
+        snapshots.publish_while(snapshot, table.check_alive()).await
     }
 }

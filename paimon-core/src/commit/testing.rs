@@ -12,7 +12,7 @@ use crate::catalog::Identifier;
 use crate::clock::{Clock, SystemClock};
 use crate::error::{Error, ErrorKind, Result};
 use crate::maintain::{ExpireConfig, expire_snapshots};
-use crate::meta::{Schemas, Snapshots, TablePaths};
+use crate::meta::{Schemas, TablePaths};
 use crate::options::Options;
 use crate::row::{BinaryRow, NullLayout};
 use crate::scan::live_entries;
@@ -226,7 +226,8 @@ impl Faulty {
 
 #[async_trait]
 impl SnapshotCommit for Faulty {
-    async fn publish(&self, snapshots: &Snapshots, snapshot: &Snapshot, base: Option<&Snapshot>) -> Result<bool> {
+    async fn publish(&self, table: &Table, snapshot: &Snapshot, base: Option<&Snapshot>) -> Result<bool> {
+        let snapshots = table.snapshots();
         let fault = self.faults.lock().unwrap().pop_front();
         match (fault, &self.table) {
             (Some(Fault::Rival(messages)), Some(table)) => {
@@ -250,6 +251,6 @@ impl SnapshotCommit for Faulty {
             }
             _ => {}
         }
-        FileSystemCommit.publish(snapshots, snapshot, base).await
+        FileSystemCommit.publish(table, snapshot, base).await
     }
 }

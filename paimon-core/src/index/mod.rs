@@ -10,6 +10,7 @@ mod bloom;
 mod bsi;
 mod container;
 mod cursor;
+mod describe;
 mod dictionary;
 mod file_index;
 #[cfg(any(test, feature = "fuzzing"))]
@@ -24,6 +25,7 @@ mod question;
 mod range_bitmap;
 mod slices;
 
+pub(crate) use describe::{IndexInfo, Indexes, describe};
 pub use file_index::FileIndex;
 pub use load::load;
 pub(crate) use of_file::{has_index, is_enabled, may_match, rows};

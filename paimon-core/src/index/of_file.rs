@@ -30,7 +30,12 @@ pub(crate) fn has_index(file: &DataFileMeta) -> bool {
 }
 
 fn index_file(file: &DataFileMeta) -> Option<&str> {
-    file.extra_files.iter().find(|name| name.ends_with(SUFFIX)).map(String::as_str)
+    index_files(file).next()
+}
+
+/// Names of the files beside a data file that hold its indexes.
+pub(super) fn index_files(file: &DataFileMeta) -> impl Iterator<Item = &str> {
+    file.extra_files.iter().filter(|name| name.ends_with(SUFFIX)).map(String::as_str)
 }
 
 /// Whether a row may pass, by the index in the manifest entry.

@@ -57,7 +57,7 @@ async fn begin(table: &Table, target: &Snapshot, exists: bool) -> Result<Snapsho
             }
             let last = latest.as_ref().map_or(target.id, |latest| latest.id.max(target.id));
             let stand_in = rollback_mark::stand_in(target, last, table.clock().fresh_id(), now);
-            if table.publisher().publish(&snapshots, &stand_in, latest.as_ref()).await? {
+            if table.publisher().publish(table, &stand_in, latest.as_ref()).await? {
                 // Another rollback may have come and gone between the look and this.
                 let (Some(latest), true) = (&latest, exists) else { return Ok(stand_in) };
                 if snapshots.holds(latest).await? && snapshots.exists(target.id).await? {

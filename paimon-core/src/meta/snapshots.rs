@@ -215,8 +215,20 @@ impl Snapshots {
     /// `CommitUnknown` if storage failed and it cannot be told whether the snapshot is visible; any other kind means that
     /// it is not visible.
     pub async fn publish(&self, snapshot: &Snapshot) -> Result<bool> {
-        let content = Bytes::from(snapshot.to_json());
-        let published = match self.io.create_if_absent(&self.paths.snapshot(snapshot.id), content.clone()).await {
+        self.publish_while(snapshot, async { Ok(()) }).await
+    }
+
+    /// As [`Snapshots::publish`], if `check` passes: see [`FileIO::create_if_absent_while`].
+    ///
+    /// # Errors
+    /// As [`Snapshots::publish`]; those of the check.
+    pub(crate) async fn publish_while(
+        &self,
+        snapshot: &Snapshot,
+        check: impl Future<Output = Result<()>> + Send,
+    ) -> Result<bool> {
+        let (file, content) = (self.paths.snapshot(snapshot.id), Bytes::from(snapshot.to_json()));
+        let published = match self.io.create_if_absent_while(&file, content.clone(), check).await {
             Ok(true) => true,
             // A retry below us may have lost against our own first try.
             Ok(false) => self.content_is(snapshot, &content).await.map_err(unknown)? == Some(true),
@@ -354,6 +366,7 @@ fn writes_nothing(kind: ErrorKind) -> bool {
             | ErrorKind::PermissionDenied
             | ErrorKind::DiskFull
             | ErrorKind::InvalidInput
+            | ErrorKind::InvalidState
             | ErrorKind::NotFound(_)
     )
 }

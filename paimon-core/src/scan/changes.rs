@@ -125,12 +125,10 @@ impl Changes {
         if earliest.is_none_or(|earliest| start < earliest - 1) {
             return Err(out_of_range());
         }
-        // An empty range may end before the earliest snapshot, where there is no snapshot to name.
-        let last = snapshots.find(end).await?;
-        match last {
+        match snapshots.find(end).await? {
             Some(end) if start < end.id => Ok(Self::Range { start, end: Box::new(end), source }),
-            None if start < end || latest.is_none_or(|latest| end > latest) => Err(out_of_range()),
-            last => Ok(Self::Nothing(last.map(Box::new))),
+            Some(end) => Ok(Self::Nothing(Some(Box::new(end)))),
+            None => Err(out_of_range()),
         }
     }
 

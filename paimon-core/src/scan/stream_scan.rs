@@ -77,14 +77,20 @@ impl StreamScan {
     ///
     /// # Errors
     /// `OutOfRange` as `InvalidInput` if the next snapshot expired, or lies beyond the next commit; as
-    /// [`TableScan::plan`](super::TableScan::plan) otherwise. The progress stays.
+    /// [`Table::check_alive`] if the table is gone; as [`TableScan::plan`](super::TableScan::plan) otherwise. The progress
+    /// stays.
     pub async fn plan(&mut self) -> Result<Option<Plan>> {
         let mut progress = self.progress;
-        let planned = match progress.next {
-            _ if progress.finished => return Ok(None),
-            None => self.first(&mut progress).await,
-            Some(next) => self.follow(next, &mut progress).await,
+        if progress.finished {
+            return Ok(None);
+        }
+        let next = async {
+            match progress.next {
+                None => self.first(&mut progress).await,
+                Some(next) => self.follow(next, &mut progress).await,
+            }
         };
+        let planned = self.table().while_alive(next).await;
         if planned.is_ok() {
             self.progress = progress;
         } else {
@@ -134,11 +140,16 @@ impl StreamScan {
     /// Stores a checkpoint as the progress of the consumer; nothing without a consumer or for `None`.
     ///
     /// # Errors
-    /// `InvalidInput` for a number that is no snapshot id; `DiskFull`, `PermissionDenied` or `Storage`.
+    /// `InvalidInput` for a number that is no snapshot id; as [`Table::check_alive`] if the table is gone; `DiskFull`,
+    /// `PermissionDenied` or `Storage`.
     pub async fn notify_checkpoint_complete(&self, next: Option<i64>) -> Result<()> {
         check_id(next)?;
         match (&self.consumer, next) {
-            (Some(consumer), Some(next)) => self.table().consumers().record(consumer, next).await,
+            (Some(consumer), Some(next)) => {
+                // Another table of this name has consumers of its own.
+                self.table().check_alive().await?;
+                self.table().consumers().record(consumer, next).await
+            }
             _ => Ok(()),
         }
     }

@@ -71,8 +71,7 @@ impl TableScan {
         loop {
             match self.try_plan().await {
                 Err(error) if self.may_have_expired(&error) && replans < MAX_REPLANS => replans += 1,
-                Err(error) => return Err(self.request.table.explain_missing(error).await),
-                Ok(plan) => return Ok(plan),
+                planned => return planned,
             }
         }
     }
@@ -85,8 +84,7 @@ impl TableScan {
 
     async fn try_plan(&self) -> Result<Plan> {
         let mode = self.request.mode()?;
-        let alive = self.request.table.check_alive();
-        let (plan, ()) = futures::future::try_join(self.whole_plan(mode), alive).await?;
+        let plan = self.request.table.while_alive(self.whole_plan(mode)).await?;
         match self.positions {
             // Positions count the rows of the whole plan.
             Some(positions) => positions.select(plan),

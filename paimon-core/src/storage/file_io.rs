@@ -229,6 +229,29 @@ impl FileIO {
         objects::create_if_absent(operator, &path, location, content).await
     }
 
+    /// As [`FileIO::create_if_absent`], if `check` passes. On a disk the check runs when the file has its content but not its
+    /// name: if the directory that the check saw gives way to another one afterwards, the file does not appear in that.
+    ///
+    /// # Errors
+    /// Those of the check, with nothing written; `NotFound(File)` if the directory gave way; those of
+    /// [`FileIO::create_if_absent`].
+    pub(crate) async fn create_if_absent_while(
+        &self,
+        location: &str,
+        content: Bytes,
+        check: impl Future<Output = Result<()>>,
+    ) -> Result<bool> {
+        if !self.is_local {
+            check.await?;
+            return self.create_if_absent(location, content).await;
+        }
+        let Some(staged) = self.on_disk(location, move |path| local::stage(path, &content)).await? else {
+            return Ok(false);
+        };
+        check.await?;
+        self.on_disk(location, move |path| local::give_name(staged, path)).await
+    }
+
     /// A stream into a new file: see [`NewFile`](super::NewFile).
     pub(super) async fn writer(&self, location: &str) -> Result<opendal::Writer> {
         let (operator, path) = self.resolve(location)?;

@@ -141,10 +141,23 @@ pub(super) fn write(path: &Path, content: &[u8], sync: Sync) -> io::Result<()> {
 ///
 /// A hard link is the one call that gives a finished file a name only if the name is free.
 pub(super) fn create_if_absent(path: &Path, content: &[u8]) -> io::Result<bool> {
-    if fs::symlink_metadata(path).is_ok() {
-        return Ok(false);
+    match stage(path, content)? {
+        Some(temporary) => give_name(temporary, path),
+        None => Ok(false),
     }
-    let temporary = Temporary::write(path, content, Sync::Now)?;
+}
+
+/// The first step of [`create_if_absent`]: the file without its name; `None` if the name is taken. It stays in the directory that
+/// it was made in, also if that gets another name.
+pub(super) fn stage(path: &Path, content: &[u8]) -> io::Result<Option<Temporary>> {
+    if fs::symlink_metadata(path).is_ok() {
+        return Ok(None);
+    }
+    Temporary::write(path, content, Sync::Now).map(Some)
+}
+
+/// The second step of [`create_if_absent`]. `NotFound` if the directory at `path` is another one by now.
+pub(super) fn give_name(temporary: Temporary, path: &Path) -> io::Result<bool> {
     match fs::hard_link(&temporary.0, path) {
         Ok(()) => {}
         // On a network file system the answer can get lost, and the call be repeated by the system: two names of our
@@ -163,7 +176,7 @@ pub(super) fn create_if_absent(path: &Path, content: &[u8]) -> io::Result<bool> 
 }
 
 /// A temporary file that is removed when this is dropped, unless it was renamed.
-struct Temporary(PathBuf);
+pub(super) struct Temporary(PathBuf);
 
 impl Temporary {
     fn write(target: &Path, content: &[u8], sync: Sync) -> io::Result<Self> {
@@ -263,8 +276,21 @@ pub(super) fn delete_dir(path: &Path) -> io::Result<()> {
         Err(e) if matches!(e.kind(), ErrorKind::CrossesDevices | ErrorKind::ResourceBusy) => fs::remove_dir_all(path),
         _ => moved,
     };
-    let cleared = fs::remove_dir_all(&away);
+    let cleared = clear(&away);
     ignore_absent(deleted).and(cleared)
+}
+
+/// Deletes a directory that no path leads to any more but those that are being followed right now: what they add is deleted
+/// too.
+fn clear(directory: &Path) -> io::Result<()> {
+    const STRAGGLERS: usize = 100;
+    for _ in 0..STRAGGLERS {
+        match fs::remove_dir_all(directory) {
+            Err(e) if e.kind() == ErrorKind::DirectoryNotEmpty => {}
+            done => return ignore_absent(done),
+        }
+    }
+    fs::remove_dir_all(directory)
 }
 
 /// Renames; `false` if the target exists. An empty directory at the target gives way to a directory.

@@ -180,7 +180,7 @@ impl CompactBuilder {
         loop {
             match self.try_once(stop).await {
                 Err(error) if matches!(error.kind(), ErrorKind::Conflict(_)) && attempt < REPLANS => attempt += 1,
-                Err(error) => return Err(self.table.explain_missing(error).await),
+                Err(error) => return Err(self.table.explain_failure(error).await),
                 Ok(metrics) => return Ok(metrics),
             }
         }

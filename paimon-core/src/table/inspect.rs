@@ -25,9 +25,10 @@ impl Table {
     /// the text that stands in paths, unescaped; null and blank are the table's default name.
     ///
     /// # Errors
-    /// `Storage` or `Corrupt`.
+    /// As [`Table::check_alive`] if the table is gone; `Storage` or `Corrupt`.
     pub async fn list_partitions(&self) -> Result<Vec<Vec<(String, String)>>> {
         if self.schema().partition_keys.is_empty() {
+            self.check_alive().await?;
             return Ok(Vec::new());
         }
         Ok(self.partition_stats().await?.into_iter().map(|s| s.partition).collect())
@@ -37,8 +38,12 @@ impl Table {
     /// table has one row if it has files.
     ///
     /// # Errors
-    /// `Storage` or `Corrupt`.
+    /// As [`Table::check_alive`] if the table is gone; `Storage` or `Corrupt`.
     pub async fn partition_stats(&self) -> Result<Vec<PartitionStat>> {
+        self.while_alive(self.counted()).await
+    }
+
+    async fn counted(&self) -> Result<Vec<PartitionStat>> {
         let Some(snapshot) = self.current_snapshot().await? else { return Ok(Vec::new()) };
         let mut counts: HashMap<BinaryRow, (i64, i64, i64)> = HashMap::new();
         for entry in live_entries(self, &snapshot, None).await? {

@@ -160,13 +160,25 @@ impl Table {
         })
     }
 
-    /// The error of an operation that missed a file; if that is so because the table is gone, what
-    /// [`Table::check_alive`] says.
-    pub async fn explain_missing(&self, error: Error) -> Error {
-        if !matches!(error.kind(), ErrorKind::NotFound(Entity::File | Entity::Snapshot)) {
+    /// The error of an operation that missed a file, did not understand one or could not store one; if that is so because the
+    /// table is gone, or another one is in its place, what [`Table::check_alive`] says.
+    pub async fn explain_failure(&self, error: Error) -> Error {
+        use ErrorKind::{Corrupt, NotFound, Storage};
+        if !matches!(error.kind(), NotFound(Entity::File | Entity::Snapshot) | Corrupt | Storage { .. }) {
             return error;
         }
         self.gone().await.ok().flatten().unwrap_or(error)
+    }
+
+    /// What a look at the metadata of this table finds, unless it is gone by then.
+    ///
+    /// # Errors
+    /// As [`Table::check_alive`] if the table is gone; those of the look.
+    pub async fn while_alive<T>(&self, look: impl Future<Output = Result<T>>) -> Result<T> {
+        match look.await {
+            Ok(found) => self.check_alive().await.map(|()| found),
+            Err(error) => Err(self.explain_failure(error).await),
+        }
     }
 
     /// The schema versions of the branch.

@@ -156,7 +156,7 @@ impl TableWrite {
             Err(error) => {
                 self.state = State::Failed;
                 self.delete_files().await;
-                Err(self.table.explain_missing(error).await)
+                Err(self.table.explain_failure(error).await)
             }
         }
     }
@@ -260,7 +260,7 @@ impl TableWrite {
         self.state = State::Prepared;
         if let Err(error) = self.end_writers().await {
             self.delete_files().await;
-            return Err(self.table.explain_missing(error).await);
+            return Err(self.table.explain_failure(error).await);
         }
         // From here on nothing waits: all files change their owner at once.
         let total_buckets = self.mode.total_buckets();

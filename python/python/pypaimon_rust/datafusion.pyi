@@ -553,7 +553,10 @@ class Split:
         """Bytes of the files."""
 
     def serialize(self, *, frame: bool = True) -> bytes:
-        """The split in Java's serialised form, with all that it selects; without frame it is what Java before 2.0 reads."""
+        """The split in Java's serialised form, with all that it selects; without frame it is what Java before 2.0 reads.
+
+        `PaimonValueError` without frame for a split of a slice or shard, which has no such form.
+        """
 
     @staticmethod
     def deserialize(data: bytes | bytearray) -> Split:
@@ -569,8 +572,10 @@ class StreamTableScan:
     def plan(self) -> Plan | None:
         """The next plan; `None` if there is nothing new now: call again later. It never waits.
 
-        The first plan may be the whole state, and then each one has the changes of one snapshot. `PaimonValueError`, at every
-        16th call that finds nothing, if the next snapshot has expired or is far ahead; the scan stays usable.
+        The first plan may be the whole state, and then each one has the changes of one snapshot; where the stream starts with
+        changes that are there already, the first plan has them. `PaimonValueError`, at every 16th call that finds nothing, if
+        the next snapshot has expired or is far ahead; the scan stays usable. `NotFoundError` if the table was dropped,
+        `StateError` if it was made again.
         """
 
     def checkpoint(self) -> int | None:

@@ -225,7 +225,7 @@ fn write_columns<'a>(files: impl Iterator<Item = &'a DataFileMeta>) -> ArrayRef 
 }
 
 /// The entries whose files are live, in the order in which they were added.
-async fn live_entries(table: &Table, snapshot: &Snapshot) -> Result<Vec<ManifestEntry>> {
+pub(super) async fn live_entries(table: &Table, snapshot: &Snapshot) -> Result<Vec<ManifestEntry>> {
     let manifests = table.manifests();
     let mut lists = Vec::new();
     for manifest in manifests.of_snapshot(snapshot).await? {

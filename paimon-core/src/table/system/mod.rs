@@ -3,6 +3,7 @@
 //! Invariants: reading one changes nothing and reads no data file; times are local to the process, as Java shows them.
 //! Source: system-tables sheet; `table/system/`.
 
+mod file_indexes;
 mod files;
 mod index_files;
 mod marks;
@@ -37,6 +38,8 @@ pub enum SystemTable {
     Files,
     /// `$file_key_ranges`: the live data files with their key ranges, of the snapshot that is read.
     FileKeyRanges,
+    /// `$file_indexes`: the indexes of the live data files of the snapshot that is read.
+    FileIndexes,
     /// `$manifests`: the manifests of the snapshot that is read.
     Manifests,
     /// `$partitions`: the partitions that have files in the snapshot that is read.
@@ -55,11 +58,12 @@ pub enum SystemTable {
 
 impl SystemTable {
     /// All system tables.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::AggregationFields,
         Self::Branches,
         Self::Buckets,
         Self::Consumers,
+        Self::FileIndexes,
         Self::FileKeyRanges,
         Self::Files,
         Self::Manifests,
@@ -81,6 +85,7 @@ impl SystemTable {
             Self::Tags => "tags",
             Self::AggregationFields => "aggregation_fields",
             Self::Files => "files",
+            Self::FileIndexes => "file_indexes",
             Self::FileKeyRanges => "file_key_ranges",
             Self::Manifests => "manifests",
             Self::Partitions => "partitions",
@@ -100,7 +105,7 @@ impl SystemTable {
     /// Whether it shows the snapshot that a read selects; others always show what is there now.
     pub fn travels(self) -> bool {
         match self {
-            Self::Files | Self::FileKeyRanges | Self::Manifests => true,
+            Self::Files | Self::FileIndexes | Self::FileKeyRanges | Self::Manifests => true,
             Self::Partitions | Self::TableIndexes | Self::Statistics => true,
             // Java always shows the buckets of the latest snapshot.
             Self::Snapshots | Self::Schemas | Self::Options | Self::Tags | Self::AggregationFields => false,
@@ -117,6 +122,7 @@ impl SystemTable {
             Self::Tags => metadata::tags_schema(),
             Self::AggregationFields => metadata::aggregation_fields_schema(),
             Self::Files => files::files_schema(),
+            Self::FileIndexes => file_indexes::file_indexes_schema(),
             Self::FileKeyRanges => files::key_ranges_schema(),
             Self::Manifests => files::manifests_schema(),
             Self::Partitions => places::partitions_schema(),
@@ -140,6 +146,7 @@ impl SystemTable {
             Self::Tags => metadata::tags(table).await,
             Self::AggregationFields => metadata::aggregation_fields(table).await,
             Self::Files => files::files(table).await,
+            Self::FileIndexes => file_indexes::file_indexes(table).await,
             Self::FileKeyRanges => files::key_ranges(table).await,
             Self::Manifests => files::manifests(table).await,
             Self::Partitions => places::partitions(table).await,
