@@ -45,6 +45,8 @@ pub enum ConflictKind {
     KeyRange,
     /// The bucket count of a partition changed without overwrite.
     BucketCount,
+    /// The schema was changed while the table was replaced.
+    Schema,
     /// Too many lost races for a snapshot id.
     RetriesExhausted,
 }

@@ -108,7 +108,8 @@ fn when(condition: bool, text: &'static str) -> &'static str {
 
 impl Display for CreateTable {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str("CREATE ")?;
+        f.write_str(if self.replace { "REPLACE " } else { "CREATE " })?;
+        f.write_str(when(self.or_replace, "OR REPLACE "))?;
         f.write_str(when(self.temporary, "TEMPORARY "))?;
         write!(f, "TABLE {}{}", when(self.if_not_exists, "IF NOT EXISTS "), name_text(&self.name))?;
         let mut elements: Vec<String> = match &self.columns {

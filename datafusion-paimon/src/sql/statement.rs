@@ -165,7 +165,7 @@ impl Prepared {
     }
 }
 
-/// CREATE TABLE.
+/// CREATE TABLE and REPLACE TABLE.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct CreateTable {
     /// Table.
@@ -174,6 +174,10 @@ pub(crate) struct CreateTable {
     pub(crate) temporary: bool,
     /// IF NOT EXISTS.
     pub(crate) if_not_exists: bool,
+    /// OR REPLACE: a table that exists is replaced.
+    pub(crate) or_replace: bool,
+    /// REPLACE TABLE: the table must exist.
+    pub(crate) replace: bool,
     /// Columns with types; without types only before AS.
     pub(crate) columns: Columns,
     /// Primary key by column attribute or table constraint.

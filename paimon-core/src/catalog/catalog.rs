@@ -7,6 +7,7 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::{Identifier, SchemaChange};
+use crate::commit::TableCommit;
 use crate::error::Result;
 use crate::options::Options;
 use crate::spec::{Schema, TableSchema};
@@ -67,6 +68,25 @@ pub trait Catalog: Send + Sync + Debug {
     /// # Errors
     /// `NotFound(Database)`, `AlreadyExists(Table)`, and those of the schema rules.
     async fn create_table(&self, identifier: &Identifier, schema: Schema, ignore_if_exists: bool) -> Result<()>;
+
+    /// Begins to replace a table by one with another schema: the handle is that of the new table, and nothing has happened
+    /// until a commit of it overwrites everything. Then the new table stands, with these rows; snapshots of before can be read
+    /// by time travel.
+    ///
+    /// # Errors
+    /// `NotFound(Table)`; `InvalidInput` for a branch or system table; `Unsupported` for other partition columns; those of
+    /// the schema rules. The commit fails with `Conflict(Schema)` if the table was altered meanwhile.
+    async fn stage_replacement(&self, identifier: &Identifier, schema: Schema) -> Result<Table>;
+
+    /// Replaces a table by an empty one.
+    ///
+    /// # Errors
+    /// As [`Catalog::stage_replacement`] and its commit.
+    async fn replace_table(&self, identifier: &Identifier, schema: Schema) -> Result<()> {
+        let table = self.stage_replacement(identifier, schema).await?;
+        let user = format!("replace-table-{}", table.clock().fresh_id());
+        TableCommit::new(table, user).truncate_table().await.map(|_| ())
+    }
 
     /// Drops a table with all its branches and files.
     ///

@@ -308,6 +308,18 @@ impl Catalog for FileSystemCatalog {
         Ok(())
     }
 
+    async fn stage_replacement(&self, identifier: &Identifier, schema: Schema) -> Result<Table> {
+        check_main_table(identifier, "replaceTable")?;
+        table_kind::check_created(&schema.options)?;
+        let now_ms = self.clock.now_ms();
+        TableSchema::create(&schema, now_ms)?;
+        let table = self.get_table(identifier).await?;
+        let schema = self.with_defaults(schema);
+        table_kind::check_created(&schema.options)?;
+        let next = table.schema().replace(&schema, now_ms).map_err(|e| in_table(e, identifier))?;
+        Ok(table.replaced_by(next))
+    }
+
     async fn drop_table(&self, identifier: &Identifier, ignore_if_not_exists: bool) -> Result<()> {
         check_main_table(identifier, "dropTable")?;
         if !self.schemas(identifier).exist().await? {

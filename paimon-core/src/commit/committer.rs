@@ -16,6 +16,7 @@ use super::attempt::{Attempt, Shared};
 use super::changes::Changes;
 use super::history::{self, Place};
 use super::overwrite::{self, Replaced};
+use super::replacement;
 use super::replay;
 use super::retry::Retry;
 use super::supported;
@@ -43,7 +44,8 @@ pub(super) enum Source {
         /// Whether they are checked against the live files. Plain appends cannot conflict.
         check: bool,
     },
-    /// They replace what is live when the commit is tried. If nothing is, and nothing is new, there is no snapshot.
+    /// They replace what is live when the commit is tried. If nothing is, and nothing is new, there is no snapshot, unless
+    /// the table itself is replaced.
     Overwrite {
         /// New files.
         changes: Changes,
@@ -87,7 +89,7 @@ impl Committer<'_> {
         supported::check(self.table, source.changes())?;
         let store = self.table.manifests();
         let mut shared = Shared::default();
-        let outcome = self.attempts(&store, source, &mut shared).await;
+        let outcome = replacement::with_schema(self.table, self.attempts(&store, source, &mut shared)).await;
         match &outcome {
             Ok(Some(_)) => shared.delete_superseded(&store).await,
             Err(error) if error.kind() == ErrorKind::CommitUnknown => {}
@@ -139,6 +141,7 @@ impl Committer<'_> {
             return Ok(Outcome::Lost);
         }
         let schema = schema.ok_or_else(|| table.identifier().not_found())?;
+        table.check_not_replaced(schema.id).await?;
         if !table.schemas().is_new_enough(&schema, latest.as_ref()).await? {
             return Ok(Outcome::Lost);
         }
@@ -152,7 +155,7 @@ impl Committer<'_> {
             Source::Fixed { changes, kind, check } => (Cow::Borrowed(changes), *kind, *check, true),
             Source::Overwrite { changes, replaced } => {
                 let all = overwrite::replace(table, latest.as_ref(), replaced, changes).await?;
-                if all.is_empty() {
+                if all.is_empty() && table.replaces().is_none() {
                     return Ok(Outcome::Nothing);
                 }
                 (Cow::Owned(all), CommitKind::Overwrite, false, false)

@@ -13,6 +13,7 @@ mod ledger;
 mod manifest_merge;
 mod overwrite;
 mod publish;
+mod replacement;
 mod replay;
 mod retry;
 mod supported;

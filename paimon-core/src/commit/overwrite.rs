@@ -114,10 +114,10 @@ pub(crate) async fn replace(
 ) -> Result<Changes> {
     let mut matcher = Matcher::try_new(table.schema().partition_type(), replaced)?;
     let mut out = Changes { delta: Vec::new(), changelog: Vec::new(), ..changes.clone() };
-    let postponed = table.bucket_option()? == -2;
+    let any_bucket = table.bucket_option()? == -2 || table.replaces().is_some();
     if let Some(latest) = latest {
         for live in matcher.candidates(table, latest, replaced).await? {
-            if (live.bucket >= 0 || postponed) && matcher.matches(&live.partition)? {
+            if (live.bucket >= 0 || any_bucket) && matcher.matches(&live.partition)? {
                 out.delta.push(ManifestEntry { kind: EntryKind::Delete, ..live });
             }
         }

@@ -179,6 +179,8 @@ pub(crate) async fn orphans(table: &Table) -> Vec<String> {
 pub(crate) enum Fault {
     /// Another writer commits these messages first.
     Rival(Vec<CommitMessage>),
+    /// The table of the fault is committed empty first: a replacement.
+    Replaced,
     /// Nothing is published, and that is known.
     Fails(ErrorKind),
     /// It is published, but the answer gets lost.
@@ -219,8 +221,12 @@ pub(crate) struct Faulty {
 
 impl Faulty {
     pub(crate) fn on(table: &Table, faults: impl IntoIterator<Item = Fault>) -> Table {
-        let faulty = Self { table: Some(table.clone()), faults: Mutex::new(faults.into_iter().collect()) };
-        with_publisher(table, Arc::new(faulty))
+        with_publisher(table, Self::of(table, faults))
+    }
+
+    /// The publisher by itself, with `table` as the rival.
+    pub(crate) fn of(table: &Table, faults: impl IntoIterator<Item = Fault>) -> Arc<Self> {
+        Arc::new(Self { table: Some(table.clone()), faults: Mutex::new(faults.into_iter().collect()) })
     }
 }
 
@@ -232,6 +238,9 @@ impl SnapshotCommit for Faulty {
         match (fault, &self.table) {
             (Some(Fault::Rival(messages)), Some(table)) => {
                 commit(table).commit(messages).await?;
+            }
+            (Some(Fault::Replaced), Some(table)) => {
+                commit(table).truncate_table().await?;
             }
             (Some(Fault::Fails(kind)), _) => return Err(Error::new(kind, "planned")),
             (Some(Fault::AnswerLost), _) => {

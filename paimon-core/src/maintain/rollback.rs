@@ -23,8 +23,10 @@ const WAIT: Duration = Duration::from_millis(10);
 /// later stays. A snapshot that has expired and lives on in a tag is written again.
 ///
 /// # Errors
-/// `Conflict` if another rollback does not end; `NotFound(Snapshot)` if the target has expired; `Storage` or `Corrupt`.
+/// `Conflict` if another rollback does not end; `NotFound(Snapshot)` if the target has expired; `InvalidState` if it is of a
+/// table that this one has replaced; `Storage` or `Corrupt`.
 pub async fn rollback_to(table: &Table, snapshot: &Snapshot) -> Result<()> {
+    table.check_not_replaced(snapshot.schema_id).await?;
     let exists = table.snapshots().exists(snapshot.id).await?;
     let stand_in = begin(table, snapshot, exists).await?;
     let outcome = take_away(table, snapshot, &stand_in, exists).await;

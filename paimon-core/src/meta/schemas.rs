@@ -11,7 +11,7 @@ use bytes::Bytes;
 use futures::{StreamExt, TryStreamExt, stream};
 
 use super::paths::TablePaths;
-use super::snapshots::numbered;
+use super::snapshots::{Snapshots, numbered};
 use crate::error::{Entity, Error, ErrorKind, Result};
 use crate::spec::{Snapshot, TableSchema};
 use crate::storage::FileIO;
@@ -133,6 +133,31 @@ impl Schemas {
         read.try_filter_map(|s| async { Ok(s) }).try_collect().await
     }
 
+    /// The schema between these two that began another table, which replaced the one of before. `None` if there is none, or
+    /// no schema with the id `other`, without which nothing of it can be read.
+    ///
+    /// # Errors
+    /// As [`Schemas::list`].
+    pub(crate) async fn replaced_between(&self, one: &TableSchema, other: i64) -> Result<Option<i64>> {
+        let Some(other) = self.find(other).await? else { return Ok(None) };
+        let (first, last) = if one.id <= other.id { (one, other.as_ref()) } else { (other.as_ref(), one) };
+        // Nearly always a column is left, and no other schema is looked at.
+        if first.id == last.id || !first.is_replaced_by(last) {
+            return Ok(None);
+        }
+        let between = self.ids().await?.into_iter().filter(|id| first.id < *id && *id < last.id);
+        let between: Vec<_> =
+            stream::iter(between).map(|id| self.find(id)).buffered(PARALLEL_READS).try_collect().await?;
+        let mut before = first;
+        for schema in between.iter().flatten().map(Arc::as_ref).chain([last]) {
+            if before.is_replaced_by(schema) {
+                return Ok(Some(schema.id));
+            }
+            before = schema;
+        }
+        Ok(None)
+    }
+
     /// Whether the document of a schema spells out that its comment is null.
     ///
     /// # Errors
@@ -159,5 +184,23 @@ impl Schemas {
             Ok(found) => Ok(TableSchema::from_json(&found).is_ok_and(|s| s == *schema)),
             Err(_) => Err(error),
         }
+    }
+
+    /// Takes back a schema that was created just now, unless a later schema or a snapshot is built on it.
+    ///
+    /// # Errors
+    /// `PermissionDenied`, `Storage` or `Corrupt`.
+    pub(crate) async fn take_back(&self, schema: &TableSchema, snapshots: &Snapshots) -> Result<()> {
+        let is_used = async || Ok::<_, Error>(snapshots.latest().await?.is_some_and(|s| s.schema_id >= schema.id));
+        let is_last = self.ids().await?.last() == Some(&schema.id);
+        if !is_last || self.is_current(schema).await? != Some(true) || is_used().await? {
+            return Ok(());
+        }
+        self.io.delete(&self.paths.schema(schema.id)).await?;
+        // A writer that had read it may have been faster.
+        if is_used().await? {
+            self.create(schema).await?;
+        }
+        Ok(())
     }
 }

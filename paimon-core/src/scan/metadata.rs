@@ -46,6 +46,7 @@ impl PlanRequest {
         if self.limit == Some(0) {
             return Ok(Plan::new(Some(snapshot), Vec::new(), ScanTrace::default()));
         }
+        self.check_not_replaced([snapshot.schema_id]).await?;
         let manifests = self.table.manifests().of_snapshot(&snapshot).await?;
         let index = match &snapshot.index_manifest {
             Some(name) => self.table.manifests().read_index(name).await?,
@@ -68,6 +69,7 @@ impl PlanRequest {
         if self.limit == Some(0) {
             return Ok(Plan::new(Some(last), Vec::new(), ScanTrace::default()));
         }
+        self.check_not_replaced(changed.iter().map(|s| s.schema_id)).await?;
         let mut manifests = Vec::new();
         for snapshot in changed {
             let list = match scope.source {
@@ -86,6 +88,7 @@ impl PlanRequest {
     /// # Errors
     /// As [`PlanRequest::live`]; `InvalidInput` if a partition has other buckets in both.
     pub(super) async fn difference(&self, before: &Snapshot, after: Snapshot, mode: ReadMode) -> Result<Plan> {
+        self.check_not_replaced([before.schema_id, after.schema_id]).await?;
         let scope = Scope { prunes_values_by_file: !mode.has_primary_key, ..Scope::live(&mode) };
         let sides = [self.side(before, &mode).await?, self.side(&after, &mode).await?];
         self.differing(sides, after, mode, scope, false).await
@@ -98,9 +101,19 @@ impl PlanRequest {
     pub(super) async fn replaced(&self, snapshot: Snapshot, mode: ReadMode, scope: Scope) -> Result<Plan> {
         let list = self.table.manifests().read_list(&snapshot.delta_manifest_list).await?;
         let manifests = read_manifests(&self.table, self.wanted(&mode).select(list, &self.partition())).await?;
+        // What was replaced may be the table as a whole.
+        self.check_not_replaced(manifests.iter().flat_map(|m| m.iter()).map(|entry| entry.file.schema_id)).await?;
         let side = |kind| Side { manifests: manifests.clone(), index: Vec::new(), only: Some(kind) };
         let sides = [side(EntryKind::Delete), side(EntryKind::Add)];
         self.differing(sides, snapshot, mode, scope, true).await
+    }
+
+    /// Refuses what has schemas of another table: one that this one replaced, or that replaced it.
+    async fn check_not_replaced(&self, schemas: impl IntoIterator<Item = i64>) -> Result<()> {
+        for id in schemas.into_iter().collect::<HashSet<_>>() {
+            self.table.check_not_replaced(id).await?;
+        }
+        Ok(())
     }
 
     async fn side(&self, snapshot: &Snapshot, mode: &ReadMode) -> Result<Side> {

@@ -10,7 +10,7 @@ use super::schema::Schema;
 use super::schema_change::SchemaChange;
 use crate::error::{Error, Result};
 use crate::json::{self, Json, Object};
-use crate::types::{DataField, FieldIds, RowType, field_from_json, field_to_json};
+use crate::types::{DataField, DataType, FieldIds, RowType, field_from_json, field_to_json};
 
 /// The version of documents that are written.
 pub(super) const CURRENT_VERSION: i32 = 3;
@@ -58,18 +58,53 @@ impl TableSchema {
     /// # Errors
     /// `InvalidInput`, `InvalidConfig` or `Unsupported` by the rules of the schema sheet section 7.
     pub fn create(schema: &Schema, time_millis: i64) -> Result<Self> {
+        Self::with_ids(schema, 0, FieldIdCounter::after(-1), time_millis)
+    }
+
+    /// The next schema of a table that is replaced: nothing of this one but its partition columns, which manifests name by
+    /// position, is kept. One field id is left out and none is used again, so that no file of this schema is taken for one
+    /// of the new table: see [`TableSchema::is_replaced_by`].
+    ///
+    /// # Errors
+    /// As [`TableSchema::create`]; `Unsupported` for other partition columns.
+    pub fn replace(&self, schema: &Schema, time_millis: i64) -> Result<Self> {
+        let ids = FieldIdCounter::after(self.highest_field_id.saturating_add(1));
+        let next = Self::with_ids(schema, self.id + 1, ids, time_millis)?;
+        let columns = |schema: &Self| -> Vec<(String, DataType)> {
+            let fields = schema.partition_type().fields().to_vec();
+            fields.into_iter().map(|f| (f.name, f.data_type.with_nullable(true))).collect()
+        };
+        let (old, new) = (columns(self), columns(&next));
+        if old != new {
+            let text = |columns: Vec<(String, DataType)>| {
+                columns.iter().map(|(name, data_type)| format!("{name} {data_type}")).collect::<Vec<_>>().join(", ")
+            };
+            return Err(Error::unsupported(format!(
+                "replacing a table by one with other partition columns (old [{}], new [{}]); drop it and create it again",
+                text(old),
+                text(new)
+            )));
+        }
+        Ok(next)
+    }
+
+    /// Whether `later`, the next schema that exists, is that of another table, which replaced this one, and no change of it.
+    pub(crate) fn is_replaced_by(&self, later: &Self) -> bool {
+        later.fields.iter().all(|field| field.id > self.highest_field_id.saturating_add(1))
+    }
+
+    fn with_ids(schema: &Schema, id: i64, mut ids: FieldIdCounter, time_millis: i64) -> Result<Self> {
         let mut options = schema.options.clone();
         let primary_keys = keys_of(&mut options, "primary-key", "primary key", &schema.primary_keys)?;
         let partition_keys = keys_of(&mut options, "partition", "partition", &schema.partition_keys)?;
         let nullable_keys = options.get("primary-key.nullable").is_some_and(|v| v.eq_ignore_ascii_case("true"));
-        let mut ids = FieldIdCounter::after(-1);
         let mut fields = schema.fields.iter().map(|f| ids.renumber(f)).collect::<Result<Vec<_>>>()?;
         for field in fields.iter_mut().filter(|f| primary_keys.contains(&f.name)) {
             field.data_type = field.data_type.with_nullable(nullable_keys);
         }
         let created = Self {
             version: CURRENT_VERSION,
-            id: 0,
+            id,
             fields,
             highest_field_id: ids.highest(),
             partition_keys,

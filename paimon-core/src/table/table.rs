@@ -33,6 +33,8 @@ struct Inner {
     pinned: Option<Arc<Snapshot>>,
     /// Whether reads see compacted rows only.
     read_optimized: bool,
+    /// The schema of the table that the first commit of this handle replaces.
+    replaces: Option<Arc<TableSchema>>,
     schemas: Schemas,
     footers: FooterCache,
     publisher: Arc<dyn SnapshotCommit>,
@@ -61,6 +63,7 @@ impl Table {
             options,
             pinned: None,
             read_optimized: false,
+            replaces: None,
             schemas,
             footers: FooterCache::default(),
             publisher,
@@ -142,12 +145,53 @@ impl Table {
         self.gone().await?.map_or(Ok(()), Err)
     }
 
+    /// The table that replaces this one, with `schema`, which is made by [`TableSchema::replace`] and not stored yet. A commit
+    /// that overwrites everything stores it: until then this table is as it was.
+    #[must_use]
+    pub(crate) fn replaced_by(&self, schema: TableSchema) -> Self {
+        let options = Options::from(schema.options.clone());
+        let replaces = Some(Arc::clone(self.schema()));
+        let schema = Arc::new(schema);
+        Self(Arc::new(Inner { schema, options, replaces, pinned: None, ..self.0.as_ref().clone() }))
+    }
+
+    /// The schema of the table that the first commit of this handle replaces.
+    pub(crate) fn replaces(&self) -> Option<&Arc<TableSchema>> {
+        self.0.replaces.as_ref()
+    }
+
+    /// Refuses files or a handle of a table that another one has replaced.
+    ///
+    /// # Errors
+    /// `InvalidState` if the table was replaced between the schema of this handle and the one with this id;
+    /// `PermissionDenied`, `Storage` or `Corrupt`.
+    pub(crate) async fn check_not_replaced(&self, schema_id: i64) -> Result<()> {
+        if schema_id == self.schema().id {
+            return Ok(());
+        }
+        let Some(replaced) = self.schemas().replaced_between(self.schema(), schema_id).await? else { return Ok(()) };
+        let table = self.identifier();
+        Err(Error::invalid_state(match schema_id > self.schema().id {
+            true => format!("table {table} was replaced since this handle was opened; get it again"),
+            false => format!(
+                "table {table} was replaced by that of schema {replaced}: what was written before, with schema {schema_id}, \
+                 can be read by time travel to a snapshot of then. If it is in the latest snapshot, the replacement was \
+                 interrupted, and is to be done again"
+            ),
+        }))
+    }
+
     /// Why the table of this handle is gone, if it is.
     ///
     /// # Errors
     /// `PermissionDenied`, `Storage` or `Corrupt`.
     pub(crate) async fn gone(&self) -> Result<Option<Error>> {
-        Ok(match self.schemas().is_current(self.schema()).await? {
+        let current = match (self.schemas().is_current(self.schema()).await?, self.replaces()) {
+            // Until it is stored, the table that is there is the one to be replaced.
+            (None | Some(false), Some(replaced)) => self.schemas().is_current(replaced).await?,
+            (current, _) => current,
+        };
+        Ok(match current {
             Some(true) => None,
             Some(false) => Some(Error::new(
                 ErrorKind::InvalidState,

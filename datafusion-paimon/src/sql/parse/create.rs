@@ -1,4 +1,4 @@
-//! CREATE DATABASE, TABLE and TEMPORARY VIEW.
+//! CREATE DATABASE, TABLE and TEMPORARY VIEW, and REPLACE TABLE.
 //!
 //! Invariants: the clauses of CREATE TABLE stand in any order, each at most once; a clause that we do not act on is
 //! refused by name. Source: SQL sheet section 4, SQL-300, SQL-303.
@@ -151,26 +151,24 @@ impl Grammar<'_> {
         if !temporary && !(self.is_ours)(&name) {
             return Ok(None);
         }
-        if or_replace {
-            return Err(match if_not_exists {
-                true => Error::invalid_input("OR REPLACE and IF NOT EXISTS exclude each other"),
-                false => c.unsupported("CREATE OR REPLACE TABLE"),
-            });
+        if or_replace && if_not_exists {
+            return Err(Error::invalid_input("OR REPLACE and IF NOT EXISTS exclude each other"));
         }
-        let mut table = CreateTable { name, temporary, if_not_exists, ..CreateTable::default() };
-        if *c.peek() == Token::LParen && !opens_query(c) {
-            column_list(c, &mut table)?;
+        if or_replace && temporary {
+            return Err(c.unsupported("OR REPLACE of CREATE TEMPORARY TABLE"));
         }
-        clauses(c, &mut table)?;
-        if let Columns::Named(_) = table.columns
-            && table.query.is_none()
-        {
-            return Err(c.expected("AS and a query, because the columns have no types"));
+        let table = CreateTable { name, temporary, if_not_exists, or_replace, ..CreateTable::default() };
+        definition(c, table).map(Some)
+    }
+
+    pub(super) fn replace_table(&self, c: &mut Cursor) -> Result<Option<Statement>> {
+        c.next();
+        c.next();
+        let name = c.name()?;
+        if !(self.is_ours)(&name) {
+            return Ok(None);
         }
-        if matches!(table.columns, Columns::Absent) && table.query.is_none() && table.like.is_none() {
-            return Err(c.expected("a list of columns, LIKE or AS"));
-        }
-        Ok(Some(Statement::CreateTable(Box::new(table))))
+        definition(c, CreateTable { name, replace: true, ..CreateTable::default() }).map(Some)
     }
 
     fn create_view(&self, c: &mut Cursor, or_replace: bool, temporary: bool) -> Result<Option<Statement>> {
@@ -197,6 +195,23 @@ impl Grammar<'_> {
         let view = CreateView { name, or_replace, if_not_exists, columns, query: query(c)? };
         Ok(Some(Statement::CreateView(Box::new(view))))
     }
+}
+
+/// What follows the name of a table that is created or replaced.
+fn definition(c: &mut Cursor, mut table: CreateTable) -> Result<Statement> {
+    if *c.peek() == Token::LParen && !opens_query(c) {
+        column_list(c, &mut table)?;
+    }
+    clauses(c, &mut table)?;
+    if let Columns::Named(_) = table.columns
+        && table.query.is_none()
+    {
+        return Err(c.expected("AS and a query, because the columns have no types"));
+    }
+    if matches!(table.columns, Columns::Absent) && table.query.is_none() && table.like.is_none() {
+        return Err(c.expected("a list of columns, LIKE or AS"));
+    }
+    Ok(Statement::CreateTable(Box::new(table)))
 }
 
 /// `f(a T, ..) RETURNS T RETURN expression`.

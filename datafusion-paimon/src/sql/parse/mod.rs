@@ -108,10 +108,7 @@ impl Grammar<'_> {
         };
         match word {
             "CREATE" => self.create(c),
-            "REPLACE" if c.is_at(1, "TABLE") => {
-                self.refuse_if_ours(c, 2, "REPLACE TABLE")?;
-                Ok(None)
-            }
+            "REPLACE" if c.is_at(1, "TABLE") => self.replace_table(c),
             "REPLACE" if c.is_at(1, "INTO") => {
                 self.refuse_if_ours(c, 2, "REPLACE INTO; INSERT INTO a primary-key table upserts")?;
                 Ok(None)

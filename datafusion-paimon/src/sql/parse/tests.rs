@@ -251,7 +251,7 @@ fn refusals_name_the_clause() {
         ("CREATE TABLE t (a INT) PARTITIONED BY (days(a))", "transform days"),
         ("CREATE TABLE t (a INT) PARTITIONED BY (b INT)", "type in PARTITIONED BY"),
         ("CREATE UNLOGGED TABLE t (a INT)", "UNLOGGED"),
-        ("CREATE OR REPLACE TABLE t (a INT)", "OR REPLACE"),
+        ("CREATE OR REPLACE TEMPORARY TABLE t (a INT)", "OR REPLACE"),
         ("CREATE EXTERNAL TABLE t STORED AS PAIMON LOCATION 'x'", "EXTERNAL"),
         ("CREATE VIEW v AS SELECT 1", "CREATE TEMPORARY VIEW"),
         ("CREATE DATABASE d COMMENT 'x'", "COMMENT of CREATE DATABASE"),
@@ -395,28 +395,34 @@ fn any_table() -> impl Strategy<Value = CreateTable> {
         options,
         proptest::option::of(".{0,8}"),
         any::<(bool, bool)>(),
+        prop_oneof![Just((false, false)), Just((true, false)), Just((false, true))],
     )
-        .prop_filter_map("columns are unique", |(name, columns, options, comment, (key, partitioned))| {
-            use paimon_core::types::DataField;
-            let names: Vec<_> = columns.iter().map(|(name, ..)| name.clone()).collect();
-            let unique = names.iter().collect::<std::collections::BTreeSet<_>>().len() == names.len();
-            let columns = columns
-                .into_iter()
-                .map(|(name, data_type, default, description)| Column {
-                    field: DataField { description, ..DataField::new(0, name, data_type) },
-                    default: default.map(|d| crate::sql::tokens::Fragment::parse(d).unwrap()),
+        .prop_filter_map(
+            "columns are unique",
+            |(name, columns, options, comment, (key, partitioned), replaces)| {
+                use paimon_core::types::DataField;
+                let names: Vec<_> = columns.iter().map(|(name, ..)| name.clone()).collect();
+                let unique = names.iter().collect::<std::collections::BTreeSet<_>>().len() == names.len();
+                let columns = columns
+                    .into_iter()
+                    .map(|(name, data_type, default, description)| Column {
+                        field: DataField { description, ..DataField::new(0, name, data_type) },
+                        default: default.map(|d| crate::sql::tokens::Fragment::parse(d).unwrap()),
+                    })
+                    .collect();
+                unique.then(|| CreateTable {
+                    name,
+                    or_replace: replaces.0,
+                    replace: replaces.1,
+                    columns: Columns::Typed(columns),
+                    primary_key: key.then(|| names.clone()),
+                    partitioned_by: partitioned.then(|| vec![names[0].clone()]),
+                    comment,
+                    options: options.into_iter().collect(),
+                    ..CreateTable::default()
                 })
-                .collect();
-            unique.then(|| CreateTable {
-                name,
-                columns: Columns::Typed(columns),
-                primary_key: key.then(|| names.clone()),
-                partitioned_by: partitioned.then(|| vec![names[0].clone()]),
-                comment,
-                options: options.into_iter().collect(),
-                ..CreateTable::default()
-            })
-        })
+            },
+        )
 }
 
 proptest! {

@@ -1,7 +1,8 @@
-//! CREATE TABLE, also AS and LIKE.
+//! CREATE TABLE and REPLACE TABLE, also AS and LIKE.
 //!
 //! Invariants: a query is planned before the table is created, and the table is dropped again if the query fails; with
-//! IF NOT EXISTS nothing is planned or written for a table that exists. Source: SQL sheet SQL-070 to SQL-085.
+//! IF NOT EXISTS nothing is planned or written for a table that exists. A table is replaced when all rows of the new one are
+//! written. Source: SQL sheet SQL-070 to SQL-085.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -37,19 +38,59 @@ impl Session<'_> {
         let (provider, path) = self.creation_target(&table.name)?;
         let catalog = provider.catalog();
         let identifier = path.identifier();
+        if table.replace || table.or_replace && exists(&provider, &path).await? {
+            return self.replace_table(&provider, &path, table).await;
+        }
         if let Some(query) = &table.query {
             return self.create_table_as(&provider, &path, table, query).await;
         }
         if table.if_not_exists && exists(&provider, &path).await? {
             return self.ok();
         }
+        let schema = self.schema_without_query(table).await?;
+        catalog.create_table(&identifier, schema, table.if_not_exists).await.map_err(to_datafusion)?;
+        self.ok()
+    }
+
+    async fn replace_table(
+        &self,
+        provider: &PaimonCatalogProvider,
+        path: &ObjectPath,
+        table: &CreateTable,
+    ) -> Result<DataFrame> {
+        self.refuse_selectors(provider, path, if table.replace { "REPLACE TABLE" } else { "CREATE OR REPLACE TABLE" })?;
+        let (catalog, identifier) = (Arc::clone(provider.catalog()), path.identifier());
+        let Some(query) = &table.query else {
+            let schema = self.schema_without_query(table).await?;
+            // Once begun it does not stop when the statement is given up.
+            let work = async move { catalog.replace_table(&identifier, schema).await };
+            supervised(Arc::default(), work).await.map_err(to_datafusion)?;
+            return self.ok();
+        };
+        let (schema, input) = self.schema_and_rows(table, query).await?;
+        let staged = catalog.stage_replacement(&identifier, schema).await.map_err(to_datafusion)?;
+        let everything = WriteMode::OverwriteStatic(BTreeMap::new());
+        self.run_plan(self.write_plan(path, staged, everything, input)).await
+    }
+
+    /// The table of a statement without AS.
+    async fn schema_without_query(&self, table: &CreateTable) -> Result<Schema> {
         let (schema, from_like) = match &table.like {
             Some(like) => (self.schema_like(like).await?, true),
             None => (Schema { fields: self.fields(table)?, ..Schema::default() }, false),
         };
-        let schema = complete(schema, table, from_like)?;
-        catalog.create_table(&identifier, schema, table.if_not_exists).await.map_err(to_datafusion)?;
-        self.ok()
+        complete(schema, table, from_like)
+    }
+
+    /// The table of a statement with AS, and the plan of its rows.
+    async fn schema_and_rows(&self, table: &CreateTable, query: &Fragment) -> Result<(Schema, LogicalPlan)> {
+        let plan = match table.columns {
+            Columns::Absent => self.plan_query(query).await?,
+            _ => self.plan_positional(query).await?,
+        };
+        let fields = self.fields_of_query(table, &plan)?;
+        let schema = complete(Schema { fields: fields.clone(), ..Schema::default() }, table, false)?;
+        Ok((schema, positional(plan, &fields, self.zone())?))
     }
 
     /// Where an object is created: no branch, no system table.
@@ -130,13 +171,7 @@ impl Session<'_> {
                 ))),
             };
         }
-        let plan = match table.columns {
-            Columns::Absent => self.plan_query(query).await?,
-            _ => self.plan_positional(query).await?,
-        };
-        let fields = self.fields_of_query(table, &plan)?;
-        let schema = complete(Schema { fields: fields.clone(), ..Schema::default() }, table, false)?;
-        let input = positional(plan, &fields, self.zone())?;
+        let (schema, input) = self.schema_and_rows(table, query).await?;
         let (catalog, created) = (Arc::clone(provider.catalog()), identifier.clone());
         // Creating does not stop when the statement is given up: then the table is handed over in the background.
         let work = async move {

@@ -1,0 +1,34 @@
+//! The schema of a table that replaces another one.
+//!
+//! Invariants: it appears right before the snapshot that replaces all rows, and goes again if that snapshot does not come.
+//! From then on no commit of a handle of the replaced table is taken: the schema of a snapshot is the newest one. Source:
+//! catalog sheet section 6, "replace table".
+
+use crate::error::{ConflictKind, Error, ErrorKind, Result};
+use crate::table::Table;
+
+/// Commits; for a table that replaces another one, with its schema stored first.
+///
+/// # Errors
+/// Those of the commit; `Conflict(Schema)` if the table was altered since it was looked at.
+pub(super) async fn with_schema<T>(table: &Table, commit: impl Future<Output = Result<T>>) -> Result<T> {
+    let Some(replaced) = table.replaces() else { return commit.await };
+    let (schemas, schema) = (table.schemas(), table.schema());
+    table.check_alive().await?;
+    let is_newest = schemas.ids().await?.last() == Some(&replaced.id);
+    if !is_newest || !schemas.create(schema).await? {
+        let message = format!("table {} was altered while it was replaced; nothing was replaced", table.identifier());
+        return Err(Error::conflict(ConflictKind::Schema, message));
+    }
+    let outcome = commit.await;
+    if let Err(error) = &outcome
+        && error.kind() != ErrorKind::CommitUnknown
+    {
+        // The error of the commit says why; one of the clean-up would only hide it.
+        let _ = schemas.take_back(schema, &table.snapshots()).await;
+    }
+    outcome
+}
+
+#[cfg(test)]
+mod tests;
