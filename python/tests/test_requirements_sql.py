@@ -591,10 +591,79 @@ def test_sql_080_like(db):
         assert {k: v for k, v in schema.options().items() if k != "path"} == options, name
 
 
-def test_sql_081_replace_table_is_refused(db):
-    db.sql("CREATE TABLE t (a INT)")
-    unsupported(db, "CREATE OR REPLACE TABLE t (b INT)", "CREATE OR REPLACE TABLE")
-    unsupported(db, "REPLACE TABLE t (b INT)", "REPLACE TABLE")
+def test_sql_081_a_table_is_replaced_by_one_of_another_schema(db):
+    fails(db, "REPLACE TABLE t (b INT)", module.NotFoundError, "t")
+    assert db.rows("CREATE OR REPLACE TABLE t (a INT, b STRING) WITH ('write-only' = 'true')") == OK
+    db.sql("INSERT INTO t VALUES (1, 'x'), (2, 'y')")
+    assert db.rows("CREATE OR REPLACE TABLE t (b BIGINT PRIMARY KEY, c INT) COMMENT 'new'") == OK
+    assert columns(db, "SELECT * FROM t") == ["b", "c"] and db.rows("SELECT * FROM t") == []
+    schema = db.table("t").schema()
+    assert schema.primary_keys() == ["b"] and schema.comment() == "new" and "write-only" not in schema.options()
+    db.sql("INSERT INTO t VALUES (5, 1), (6, 2)")
+    db.sql("INSERT INTO t VALUES (5, 3)")
+    assert ordered(db, "SELECT * FROM t ORDER BY b") == [(5, 3), (6, 2)]
+    assert db.rows("SELECT c FROM t WHERE b = 5") == [(3,)] and db.rows("SELECT b FROM t WHERE c < 3") == [(6,)]
+    # Snapshots of before are read with their schema.
+    assert ordered(db, "SELECT * FROM t VERSION AS OF 1 ORDER BY a") == [(1, "x"), (2, "y")]
+    assert db.rows("SELECT b FROM t VERSION AS OF 1 WHERE a = 2") == [("y",)]
+    kinds = ordered(db, "SELECT snapshot_id, schema_id, commit_kind FROM t$snapshots ORDER BY snapshot_id")
+    assert kinds == [(1, 0, "APPEND"), (2, 1, "OVERWRITE"), (3, 1, "APPEND"), (4, 1, "APPEND")]
+    assert db.rows("REPLACE TABLE t LIKE t") == OK
+    assert db.rows("SELECT count(*) FROM t") == [(0,)] and db.table("t").schema().primary_keys() == ["b"]
+    unsupported(db, "CREATE OR REPLACE TABLE t (p INT, b INT) PARTITIONED BY (p)", "partition columns")
+    fails(db, "CREATE OR REPLACE TABLE IF NOT EXISTS t (a INT)", ValueError, "exclude each other")
+    fails(db, "CREATE OR REPLACE TABLE t$branch_x (a INT)", ValueError)
+    fails(db, "REPLACE TABLE t (a INT PRIMARY KEY) WITH ('bucket' = 'x')", ValueError, "bucket")
+    unsupported(db, "CREATE OR REPLACE TEMPORARY TABLE m (a INT)", "OR REPLACE")
+    assert db.table("t").schema().primary_keys() == ["b"]
+
+
+def test_sql_081_a_table_is_replaced_by_the_rows_of_a_query(db):
+    db.sql("CREATE TABLE t (p STRING, a INT) PARTITIONED BY (p)")
+    db.sql("INSERT INTO t VALUES ('x', 1), ('y', 2), ('y', 3)")
+    query = "SELECT p, sum(a) AS total, CAST(count(*) AS INT) AS n FROM t GROUP BY p"
+    assert db.rows(f"CREATE OR REPLACE TABLE t PARTITIONED BY (p) WITH ('primary-key' = 'p,n') AS {query}") == [(2,)]
+    assert ordered(db, "SELECT * FROM t ORDER BY p") == [("x", 1, 1), ("y", 5, 2)]
+    assert ordered(db, "SELECT * FROM t VERSION AS OF 1 ORDER BY a") == [("x", 1), ("y", 2), ("y", 3)]
+    before = sorted(path for path, _, files in os.walk(db.path("t")) for _ in files)
+    # A query that fails leaves the table as it was.
+    fails(db, "REPLACE TABLE t PARTITIONED BY (p) AS SELECT p, CAST(p AS INT) AS a FROM t", ValueError, "x")
+    unsupported(db, "CREATE OR REPLACE TABLE t AS SELECT 1 AS a", "partition columns")
+    assert ordered(db, "SELECT * FROM t ORDER BY p") == [("x", 1, 1), ("y", 5, 2)]
+    assert sorted(path for path, _, files in os.walk(db.path("t")) for _ in files) == before
+    assert db.rows("REPLACE TABLE t PARTITIONED BY (p) AS SELECT * FROM t WHERE false") == [(0,)]
+    assert db.rows("SELECT * FROM t") == [] and len(db.rows("SELECT * FROM t VERSION AS OF 2")) == 2
+    assert db.rows("CREATE OR REPLACE TABLE fresh AS SELECT 1 AS a") == [(1,)]
+    assert db.rows("SELECT a FROM fresh") == [(1,)]
+
+
+def test_sql_081_handles_and_ranges_of_the_replaced_table_are_refused(db):
+    db.sql("CREATE TABLE t (a INT, b STRING)")
+    db.sql("INSERT INTO t VALUES (1, 'x')")
+    old = db.table("t")
+    stream = old.new_read_builder().new_stream_scan()
+    writer = old.new_batch_write_builder()
+    write = writer.new_write()
+    write.write_arrow(pa.table({"a": pa.array([2], pa.int32()), "b": ["z"]}))
+    db.sql("CREATE OR REPLACE TABLE t (c INT, b STRING)")
+    db.sql("INSERT INTO t VALUES (7, 'n')")
+    for use in [
+        lambda: old.new_read_builder().new_scan().plan(),
+        lambda: old.new_read_builder().new_incremental_scan(1, 3).plan(),
+        lambda: writer.new_commit().commit(write.prepare_commit()),
+        lambda: [stream.plan() for _ in range(3)],
+    ]:
+        with pytest.raises(module.PaimonError, match="get it again"):
+            use()
+    new = db.table("t")
+    assert db.read(new) == [(7, "n")]
+    with pytest.raises(module.PaimonError, match="was replaced"):
+        new.new_read_builder().new_incremental_scan(0, 3).plan()
+    changes = new.new_read_builder().new_incremental_scan(2, 3).plan()
+    assert to_rows(new.new_read_builder().new_read().read(changes.splits())) == [(7, "n")]
+    assert db.rows("SELECT count(*) FROM t$files") == [(1,)]
+    fails(db, "CALL sys.rollback_to('db.t', '1')", module.PaimonError, "was replaced")
+    assert db.rows("SELECT * FROM t") == [(7, "n")]
 
 
 def test_sql_082_temporary_tables(db):

@@ -204,6 +204,29 @@ def test_overwrites(java, ctx, warehouse):
     assert same(java, ctx, warehouse) == [("1", "1", "java")]
 
 
+def test_replaced_tables(java, ctx, warehouse):
+    ctx.sql("CREATE TABLE paimon.db.t (id INT, v STRING, dt STRING) PARTITIONED BY (dt)")
+    java.write(warehouse, "db.t", [["+I", "1", "java", "a"], ["+I", "2", "java", "b"]])
+    ctx.sql("INSERT INTO paimon.db.t VALUES (3, 'ours', 'a')")
+    # Another key, other types, and rows of the old table.
+    ctx.sql(
+        "CREATE OR REPLACE TABLE paimon.db.t (k STRING, dt STRING, n BIGINT, PRIMARY KEY (k, dt)) PARTITIONED BY (dt) "
+        "WITH ('bucket' = '2') AS SELECT v, dt, count(*) FROM paimon.db.t GROUP BY v, dt"
+    )
+    assert same(java, ctx, warehouse) == sorted([("java", "a", "1"), ("java", "b", "1"), ("ours", "a", "1")])
+    java.write(warehouse, "db.t", [["+U", "ours", "a", "7"], ["-D", "java", "b", None]])
+    rows = same(java, ctx, warehouse)
+    assert rows == sorted([("java", "a", "1"), ("ours", "a", "7")])
+    java.compact(warehouse, "db.t")
+    assert same(java, ctx, warehouse) == rows
+    # Back to a table without key, empty.
+    ctx.sql("REPLACE TABLE paimon.db.t (dt STRING, x DOUBLE) PARTITIONED BY (dt)")
+    assert same(java, ctx, warehouse) == []
+    java.write(warehouse, "db.t", [["+I", "a", "0.5"]])
+    assert same(java, ctx, warehouse) == [("a", "0.5")]
+    assert len(ours(ctx, "SELECT * FROM paimon.db.t VERSION AS OF 2")) == 3
+
+
 def test_the_check_sees_what_is_wrong(java, ctx, warehouse):
     ctx.sql("CREATE TABLE paimon.db.t (id INT, v STRING)")
     ctx.sql("INSERT INTO paimon.db.t VALUES (1, 'a')")
