@@ -69,7 +69,7 @@ final class Checker {
                 check(entry);
             }
         }
-        overlaps(where, live.values());
+        overlaps(where, live.values(), table.schemaManager().schema(snapshot.schemaId()));
     }
 
     private static long rows(Collection<ManifestEntry> entries) {
@@ -123,11 +123,11 @@ final class Checker {
         }
     }
 
-    private void overlaps(String where, Collection<ManifestEntry> live) {
-        if (table.primaryKeys().isEmpty()) {
+    private void overlaps(String where, Collection<ManifestEntry> live, TableSchema schema) {
+        if (schema.primaryKeys().isEmpty()) {
             return;
         }
-        RowType keys = table.schema().logicalTrimmedPrimaryKeysType();
+        RowType keys = schema.logicalTrimmedPrimaryKeysType();
         Map<List<Object>, List<DataFileMeta>> runs = new HashMap<>();
         for (ManifestEntry entry : live) {
             if (entry.level() > 0) {
@@ -158,7 +158,7 @@ final class Checker {
         expect(file.fileName(), "size", file.fileSize(), size);
         TableSchema schema = table.schemaManager().schema(file.schemaId());
         RowType values = schema.logicalRowType();
-        boolean keyed = !table.primaryKeys().isEmpty();
+        boolean keyed = !schema.primaryKeys().isEmpty();
         List<DataField> stored = new ArrayList<>();
         if (keyed) {
             stored.add(SpecialFields.SEQUENCE_NUMBER);
