@@ -5,6 +5,7 @@
 //! catalog sheet section 6, "replace table".
 
 use crate::error::{ConflictKind, Error, ErrorKind, Result};
+use crate::spec::Snapshot;
 use crate::table::Table;
 
 /// Commits; for a table that replaces another one, with its schema stored first.
@@ -28,6 +29,18 @@ pub(super) async fn with_schema<T>(table: &Table, commit: impl Future<Output = R
         let _ = schemas.take_back(schema, &table.snapshots()).await;
     }
     outcome
+}
+
+/// Checks that the snapshot which a commit builds on is not of the table that this one replaces, unless the commit is what
+/// replaces it: between the new schema and its snapshot nothing else is committed.
+///
+/// # Errors
+/// As [`Table::check_not_replaced`].
+pub(super) async fn check_base(table: &Table, base: Option<&Snapshot>) -> Result<()> {
+    match base {
+        Some(base) if table.replaces().is_none() => table.check_not_replaced(base.schema_id).await,
+        _ => Ok(()),
+    }
 }
 
 #[cfg(test)]

@@ -51,6 +51,9 @@ async fn begin(table: &Table, target: &Snapshot, exists: bool) -> Result<Snapsho
     let started = Instant::now();
     loop {
         let latest = snapshots.latest().await?;
+        if let Some(latest) = &latest {
+            table.check_not_replaced(latest.schema_id).await?;
+        }
         let now = table.clock().now_ms();
         let busy = latest.as_ref().is_some_and(|latest| rollback_mark::is_running(latest, now));
         if !busy {

@@ -103,6 +103,9 @@ async fn an_interrupted_replacement_is_noticed_and_done_again() {
     assert!(old.schemas().create(&old.schema().replace(&schema(), 7).unwrap()).await.unwrap());
     let new = old.refresh().await.unwrap();
     refused(&planned(&new).await.unwrap_err(), "is to be done again");
+    let error = commit(&new).commit(vec![adds(None, &[file("b", 0, 1, 1)])]).await.unwrap_err();
+    refused(&error, "is to be done again");
+    assert_eq!(latest(&old).await.id, 1);
     commit(&staged(&new)).truncate_table().await.unwrap();
     let again = old.refresh().await.unwrap();
     assert_eq!((again.schema().id, planned(&again).await.unwrap()), (2, 0));
