@@ -62,8 +62,8 @@ impl TableSchema {
     }
 
     /// The next schema of a table that is replaced: nothing of this one but its partition columns, which manifests name by
-    /// position, is kept. One field id is left out and none is used again, so that no file of this schema is taken for one
-    /// of the new table: see [`TableSchema::is_replaced_by`].
+    /// position, is kept. One field id is left out, which no change of columns does, and none is used again: no file of
+    /// this schema is taken for one of the new table.
     ///
     /// # Errors
     /// As [`TableSchema::create`]; `Unsupported` for other partition columns.
