@@ -31,9 +31,6 @@ pub(super) const BATCH_IDENTIFIER: i64 = i64::MAX;
 const UNKNOWN_RETRIES: u32 = 3;
 /// The wait before that, growing with each time.
 const UNKNOWN_WAIT: Duration = Duration::from_millis(if cfg!(test) { 1 } else { 100 });
-/// How often a table that is being replaced is looked at again, and the wait before that.
-const REPLACEMENT_WAITS: u32 = 10;
-const REPLACEMENT_WAIT: Duration = Duration::from_millis(20);
 
 /// Where the changes of a snapshot come from.
 #[derive(Debug)]
@@ -80,8 +77,6 @@ enum Outcome {
     Published(Box<Snapshot>),
     Nothing,
     Lost,
-    /// The table is being replaced; the error if that does not end.
-    Waits(Error),
 }
 
 impl Committer<'_> {
@@ -105,18 +100,13 @@ impl Committer<'_> {
 
     async fn attempts(&self, store: &Manifests, source: &Source, shared: &mut Shared) -> Result<Option<Snapshot>> {
         let mut retry = Retry::try_new(self.table)?;
-        let (mut checked, mut waits) = (0, 0);
+        let mut checked = 0;
         loop {
             let mut base = None;
             match self.attempt(store, source, shared, &mut checked, &mut base).await {
                 Ok(Outcome::Published(snapshot)) => return Ok(Some(*snapshot)),
                 Ok(Outcome::Nothing) => return Ok(None),
                 Ok(Outcome::Lost) => retry.wait().await?,
-                Ok(Outcome::Waits(error)) if waits >= REPLACEMENT_WAITS => return Err(error),
-                Ok(Outcome::Waits(_)) => {
-                    waits += 1;
-                    tokio::time::sleep(REPLACEMENT_WAIT).await;
-                }
                 Err(error) if self.is_overtaken(&error, base).await => retry.wait().await?,
                 Err(error) => return Err(self.table.explain_failure(error).await),
             }
@@ -142,9 +132,8 @@ impl Committer<'_> {
     ) -> Result<Outcome> {
         let table = self.table;
         let (latest, schema, ()) = {
-            let snapshots = table.snapshots();
             let alive = table.check_alive();
-            futures::future::try_join3(snapshots.latest(), table.schemas().latest(), alive).await?
+            futures::future::try_join3(table.latest_snapshot(), table.schemas().latest(), alive).await?
         };
         *base = latest.as_ref().map(|snapshot| snapshot.id);
         if latest.as_ref().is_some_and(|latest| rollback_mark::is_running(latest, table.clock().now_ms())) {
@@ -152,9 +141,7 @@ impl Committer<'_> {
         }
         let schema = schema.ok_or_else(|| table.identifier().not_found())?;
         table.check_not_replaced(schema.id).await?;
-        if let Err(error) = replacement::check_base(table, latest.as_ref()).await {
-            return Ok(Outcome::Waits(error));
-        }
+        replacement::check_base(table, latest.as_ref()).await?;
         if !table.schemas().is_new_enough(&schema, latest.as_ref()).await? {
             return Ok(Outcome::Lost);
         }

@@ -26,9 +26,25 @@ pub(super) async fn with_schema<T>(table: &Table, commit: impl Future<Output = R
         && error.kind() != ErrorKind::CommitUnknown
     {
         // The error of the commit says why; one of the clean-up would only hide it.
-        let _ = schemas.take_back(schema, &table.snapshots()).await;
+        let _ = take_back(table).await;
     }
     outcome
+}
+
+/// Takes back the schema of the table, unless a later schema or a snapshot is built on it.
+async fn take_back(table: &Table) -> Result<()> {
+    let (schemas, schema) = (table.schemas(), table.schema());
+    let is_used = async || Ok::<_, Error>(table.snapshots().latest().await?.is_some_and(|s| s.schema_id >= schema.id));
+    let is_last = schemas.ids().await?.last() == Some(&schema.id);
+    if !is_last || schemas.is_current(schema).await? != Some(true) || is_used().await? {
+        return Ok(());
+    }
+    table.io().delete(&table.paths().schema(schema.id)).await?;
+    // A writer that had read it may have been faster.
+    if is_used().await? {
+        schemas.create(schema).await?;
+    }
+    Ok(())
 }
 
 /// Checks that the snapshot which a commit builds on is not of the table that this one replaces, unless the commit is what

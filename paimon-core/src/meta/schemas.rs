@@ -11,7 +11,7 @@ use bytes::Bytes;
 use futures::{StreamExt, TryStreamExt, stream};
 
 use super::paths::TablePaths;
-use super::snapshots::{Snapshots, numbered};
+use super::snapshots::numbered;
 use crate::error::{Entity, Error, ErrorKind, Result};
 use crate::spec::{Snapshot, TableSchema};
 use crate::storage::FileIO;
@@ -184,23 +184,5 @@ impl Schemas {
             Ok(found) => Ok(TableSchema::from_json(&found).is_ok_and(|s| s == *schema)),
             Err(_) => Err(error),
         }
-    }
-
-    /// Takes back a schema that was created just now, unless a later schema or a snapshot is built on it.
-    ///
-    /// # Errors
-    /// `PermissionDenied`, `Storage` or `Corrupt`.
-    pub(crate) async fn take_back(&self, schema: &TableSchema, snapshots: &Snapshots) -> Result<()> {
-        let is_used = async || Ok::<_, Error>(snapshots.latest().await?.is_some_and(|s| s.schema_id >= schema.id));
-        let is_last = self.ids().await?.last() == Some(&schema.id);
-        if !is_last || self.is_current(schema).await? != Some(true) || is_used().await? {
-            return Ok(());
-        }
-        self.io.delete(&self.paths.schema(schema.id)).await?;
-        // A writer that had read it may have been faster.
-        if is_used().await? {
-            self.create(schema).await?;
-        }
-        Ok(())
     }
 }

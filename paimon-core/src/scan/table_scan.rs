@@ -3,8 +3,6 @@
 //! Invariants: a plan is of one snapshot; plans of the same snapshot with the same settings are equal. Source: read-path
 //! sheet section 1, time-travel sheet section 2; `table/source/AbstractDataTableScan.java`.
 
-use std::time::Duration;
-
 use super::changes::Changes;
 use super::fallback;
 use super::metadata::PlanRequest;
@@ -21,8 +19,6 @@ use crate::table::Table;
 
 /// How often a plan of the latest snapshot starts anew because the snapshot expired meanwhile.
 const MAX_REPLANS: usize = 5;
-/// The wait before a table that is being replaced is looked at again.
-const REPLACEMENT_WAIT: Duration = Duration::from_millis(20);
 
 /// Plans reads of a table. The options of the table and its handle say which snapshot or which changes: the latest
 /// snapshot when [`TableScan::plan`] is called, if they say nothing.
@@ -75,10 +71,6 @@ impl TableScan {
         loop {
             match self.try_plan().await {
                 Err(error) if self.may_have_expired(&error) && replans < MAX_REPLANS => replans += 1,
-                Err(error) if self.may_be_replaced(&error) && replans < MAX_REPLANS => {
-                    replans += 1;
-                    tokio::time::sleep(REPLACEMENT_WAIT).await;
-                }
                 planned => return planned,
             }
         }
@@ -88,11 +80,6 @@ impl TableScan {
     fn may_have_expired(&self, error: &Error) -> bool {
         let missing = matches!(error.kind(), ErrorKind::NotFound(Entity::File | Entity::Snapshot));
         missing && self.request.table.pinned().is_none()
-    }
-
-    /// Whether the table is being replaced: the schema of the new one is there, its snapshot is not yet.
-    fn may_be_replaced(&self, error: &Error) -> bool {
-        error.kind() == ErrorKind::InvalidState && self.request.table.pinned().is_none()
     }
 
     async fn try_plan(&self) -> Result<Plan> {

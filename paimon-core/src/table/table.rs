@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use super::{CompactBuilder, ReadBuilder, WriteBuilder};
 use crate::catalog::Identifier;
@@ -16,6 +17,9 @@ use crate::storage::FileIO;
 
 /// The option that names the branch for partitions that the table lacks.
 const SCAN_FALLBACK_BRANCH: &str = "scan.fallback-branch";
+/// How often a table that is being replaced is looked at again, and the wait before that.
+const REPLACEMENT_WAITS: u32 = 10;
+const REPLACEMENT_WAIT: Duration = Duration::from_millis(20);
 
 /// A table of a catalog. Cheap to clone; keeps the schema that it was loaded with, while snapshots are looked up anew by
 /// every call that plans.
@@ -262,7 +266,33 @@ impl Table {
         match (self.pinned(), Travel::from_options(self.options())?) {
             (Some(snapshot), _) => Ok(Some(snapshot.as_ref().clone())),
             (None, Travel::Snapshot(selector)) => selector.resolve(&self.snapshots(), &self.tags()).await.map(Some),
-            (None, _) => self.snapshots().latest().await,
+            (None, _) => self.latest_snapshot().await,
+        }
+    }
+
+    /// The latest snapshot. While the table is being replaced its schema is there and its snapshot is not yet: then this waits
+    /// for a moment, and gives the one of before if that does not end.
+    ///
+    /// # Errors
+    /// `Storage` or `Corrupt`.
+    pub(crate) async fn latest_snapshot(&self) -> Result<Option<Snapshot>> {
+        for _ in 0..REPLACEMENT_WAITS {
+            let latest = self.snapshots().latest().await?;
+            if !self.is_being_replaced(latest.as_ref()).await? {
+                return Ok(latest);
+            }
+            tokio::time::sleep(REPLACEMENT_WAIT).await;
+        }
+        self.snapshots().latest().await
+    }
+
+    /// Whether the snapshot is of the table that this one replaces, and it is not this handle that replaces it.
+    async fn is_being_replaced(&self, latest: Option<&Snapshot>) -> Result<bool> {
+        match latest {
+            Some(latest) if latest.schema_id < self.schema().id && self.replaces().is_none() => {
+                Ok(self.schemas().replaced_between(self.schema(), latest.schema_id).await?.is_some())
+            }
+            _ => Ok(false),
         }
     }
 
